@@ -60,8 +60,7 @@ class Resampler:
             return np.array(samples, dtype=np.float32)
         self._received += len(samples)
         self._held = np.concatenate((self._held, samples), dtype=np.float32)
-        ready = self._received - self._reach  # the last place whose whole neighbourhood is here
-        return self._make((ready + 1) * self._up)
+        return self._make((self._received - self._reach) * self._up)  # before it, each place's whole neighbourhood is here
 
     def flush(self) -> NDArray[np.float32]:
         """The rest, as if silence followed: in all ⌈samples × to_hz / from_hz⌉. The next feed begins a new stream."""
