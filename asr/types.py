@@ -6,7 +6,8 @@ Times named ``*_ms`` are milliseconds since the call's start on the call's clock
     ├── WrongAudio          the payload does not fit the announced codec or rate
     ├── RecogniserMissing   weights are not there, or do not load
     ├── RecogniserFailed    a decode broke
-    └── RecogniserStalled   a decode took longer than its deadline
+    ├── RecogniserStalled   a decode took longer than its deadline
+    └── RecogniserBusy      a speculative decode was shed: the queue is full
 """
 
 from __future__ import annotations
@@ -50,6 +51,12 @@ class RecogniserStalled(HearingError):
     """A decode took longer than its deadline."""
 
     code = "asr.recogniser_stalled"
+
+
+class RecogniserBusy(HearingError):
+    """A speculative decode was shed, because the queue is full."""
+
+    code = "asr.recogniser_busy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +202,7 @@ class EndpointSettings:
     speech_on: float = 0.5
     speech_off: float = 0.35
     min_speech_ms: int = 96
+    min_resume_ms: int = 64
     pre_roll_ms: int = 300
     speculate_after_ms: int = 200
     complete_silence_ms: int = 480
