@@ -1,0 +1,13 @@
+"""For the `alembic` command line only (writing a new revision): `hotline` itself migrates through hotline/record/migrate.py."""
+
+from __future__ import annotations
+
+from alembic import context
+from sqlalchemy import create_engine
+
+from hotline.record.tables import metadata
+
+with create_engine(context.config.get_main_option("sqlalchemy.url") or "sqlite://").connect() as connection:
+    context.configure(connection=connection, target_metadata=metadata)
+    with context.begin_transaction():
+        context.run_migrations()
