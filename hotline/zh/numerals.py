@@ -28,9 +28,9 @@ _FORMS = {
     "8": "八捌",
     "9": "九玖勾",
 }
-DIGIT_OF: Mapping[str, str] = MappingProxyType(
-    {form: digit for digit, forms in _FORMS.items() for form in (digit, chr(0xFF10 + int(digit)), *forms)}
-)
+DIGIT_OF: Mapping[str, str] = MappingProxyType({
+    form: digit for digit, forms in _FORMS.items() for form in (digit, chr(0xFF10 + int(digit)), *forms)
+})
 """Every written or spoken form of one digit → the digit. 两, 陆, 伍, 洞, 拐 and 勾 are words and names too: mind what stands around."""
 
 
@@ -120,7 +120,17 @@ def rmb_capitals(amount: Decimal) -> str:
 # ---------------------------------------------------------------- readings → figures
 
 _ZERO = "零〇"
-_PLACE_FORMS = str.maketrans({"拾": "十", "佰": "百", "仟": "千", "萬": "万", "億": "亿", "負": "负", "廿": "二十", "卅": "三十", "點": "点"})
+_PLACE_FORMS = str.maketrans({
+    "拾": "十",
+    "佰": "百",
+    "仟": "千",
+    "萬": "万",
+    "億": "亿",
+    "負": "负",
+    "廿": "二十",
+    "卅": "三十",
+    "點": "点",
+})
 _ONE_TO_NINE = "".join(form for form, digit in DIGIT_OF.items() if digit != "0" and form not in "幺拐勾")
 _IN_PLACES = re.compile(
     f"(?:(?P<d1000>[{_ONE_TO_NINE}])千)?(?:(?P<d100>[{_ONE_TO_NINE}])百)?"
@@ -209,4 +219,4 @@ def parse_number(hanzi: str) -> int | None:
     if (digits := _positional(text)) is not None and not text.isascii():
         return sign * digits
     value = _coefficient(text)
-    return sign * int(value) if value is not None and value == int(value) else None
+    return sign * int(value) if value is not None and value == int(value) and value < _LIMIT else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+_FIRST = {"n": "l", "f": "h"}
+
 
 def syllables(text: str) -> list[str]:
     """One item for each character: toneless pinyin of a hanzi (ü written v), any other character as it is, in lower case."""
@@ -14,12 +16,10 @@ def syllables(text: str) -> list[str]:
 
 @functools.lru_cache(maxsize=2048)
 def fuzzy(syllable: str) -> str:
-    """The class of a syllable: zh/z, ch/c, sh/s, n/l, f/h, ing/in, eng/en, ang/an are one."""
-    initial, rest = syllable[:1], syllable[1:]
-    if initial in "zcs" and rest[:1] == "h":
-        rest = rest[1:]
-    if rest:
-        initial = {"n": "l", "f": "h"}.get(initial, initial)
-    if rest.endswith(("ing", "eng", "ang")):
-        rest = rest[:-1]
-    return initial + rest
+    """The class of a syllable, one for zh/z, ch/c, sh/s, n/l, f/h, ing/in, eng/en and ang/an."""
+    if syllable.endswith(("ing", "eng", "ang")):
+        syllable = syllable[:-1]
+    if syllable[:2] in {"zh", "ch", "sh"}:
+        return syllable[0] + syllable[2:]
+    first, rest = syllable[:1], syllable[1:]
+    return _FIRST.get(first, first) + rest if rest else syllable
