@@ -11,8 +11,7 @@ known of the words (`note_text`), on what was asked for (`expect`) and on whethe
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from asr.types import EndpointSettings, Slot
 
@@ -58,10 +57,31 @@ class Closed:
 Decision = Opened | Going | Paused | Resumed | Closed
 
 
-class _State(enum.Enum):
-    QUIET = enum.auto()
-    SPEAKING = enum.auto()
-    PAUSED = enum.auto()
+@dataclass(slots=True)
+class _Words:
+    """What is known of the words so far. pending: a decode is on its way; known: one has come back."""
+
+    pending: bool = False
+    known: bool = False
+    complete: bool | None = None
+    dictating: bool = False
+
+
+@dataclass(slots=True)
+class _Turn:
+    """The running turn. vad_end_ms: the first silent window since the last voiced one; None while there is none."""
+
+    start_ms: int
+    speech_end_ms: int
+    voiced_ms: int
+    vad_end_ms: int | None = None
+    paused: bool = False
+    words: _Words = field(default_factory=_Words)
+
+    def count(self, voiced_ms: int, at_ms: int) -> None:
+        self.voiced_ms += voiced_ms
+        self.speech_end_ms = at_ms
+        self.vad_end_ms = None
 
 
 class Endpointer:
@@ -71,15 +91,14 @@ class Endpointer:
         self._settings = settings
         self._slot = Slot.NONE
         self._at_ms = 0
-        self._state = _State.QUIET
+        self._turn: _Turn | None = None
         self._run_ms = 0  # voiced sound that does not count yet: before opening, or after a pause
-        self._voiced = False  # hysteresis
-        self._begin_turn(0)
+        self._voiced = False  # the last window, by hysteresis
 
     @property
     def is_open(self) -> bool:
         """Whether a turn is running."""
-        return self._state is not _State.QUIET
+        return self._turn is not None
 
     def expect(self, slot: Slot) -> None:
         """What the caller was just asked to dictate."""
@@ -87,101 +106,85 @@ class Endpointer:
 
     def await_text(self) -> None:
         """A decode of the words so far is on its way: `note_text` will follow."""
-        self._text_pending = True
+        if self._turn is not None:
+            self._turn.words.pending = True
 
     def note_text(self, *, complete: bool | None, dictating: bool) -> list[Decision]:
         """What the words so far are like. May close the turn at once, since the silence may already be long enough."""
-        self._text_pending, self._text_known = False, True
-        self._complete, self._dictating = complete, dictating
-        return self._close_if_silent_enough()
+        if self._turn is None:
+            return []
+        self._turn.words = _Words(known=True, complete=complete, dictating=dictating)
+        return self._close_if_silent_enough(self._turn)
 
     def feed(self, probability: float, at_ms: int, window_ms: int) -> list[Decision]:
         """One window that ends at at_ms. A probability that is no number counts as silence."""
         self._at_ms = at_ms
         self._voiced = probability >= (self._settings.speech_off if self._voiced else self._settings.speech_on)
-        if self._state is _State.QUIET:
-            return self._feed_quiet(at_ms, window_ms)
-        decisions = self._feed_voiced(at_ms, window_ms) if self._voiced else self._feed_silent(at_ms)
-        if self.is_open and at_ms - self._start_ms >= self._settings.max_turn_ms:
+        self._run_ms = self._run_ms + window_ms if self._voiced else 0
+        if self._turn is None:
+            return self._open_if_sure()
+        decisions = self._feed_voiced(self._turn) if self._voiced else self._feed_silent(self._turn)
+        if self.is_open and at_ms - self._turn.start_ms >= self._settings.max_turn_ms:
             decisions += self.finish()
         return decisions
 
     def finish(self) -> list[Decision]:
         """End a running turn here and now."""
-        return [self._close(forced=True)] if self.is_open else []
+        return [] if self._turn is None else [self._close(self._turn, forced=True)]
 
-    def _feed_quiet(self, at_ms: int, window_ms: int) -> list[Decision]:
-        self._run_ms = self._run_ms + window_ms if self._voiced else 0
-        if self._run_ms == 0 or self._run_ms < self._settings.min_speech_ms:
+    def _open_if_sure(self) -> list[Decision]:
+        if not self._voiced or self._run_ms < self._settings.min_speech_ms:
             return []
-        self._begin_turn(at_ms - self._run_ms)
-        self._state = _State.SPEAKING
-        self._count_run()
-        return [Opened(start_ms=self._start_ms)]
+        start_ms = self._at_ms - self._run_ms
+        self._turn = _Turn(start_ms=start_ms, speech_end_ms=self._at_ms, voiced_ms=self._run_ms)
+        self._run_ms = 0
+        return [Opened(start_ms=start_ms)]
 
-    def _feed_voiced(self, at_ms: int, window_ms: int) -> list[Decision]:
-        self._run_ms += window_ms
-        if self._state is _State.PAUSED:
+    def _feed_voiced(self, turn: _Turn) -> list[Decision]:
+        resumed: list[Decision] = []
+        if turn.paused:
             if self._run_ms < self._settings.min_resume_ms:
-                return self._close_if_silent_enough()  # a click must not keep a turn open for ever
-            self._state = _State.SPEAKING
-            self._forget_text()
-            self._count_run()
-            return [Resumed(), Going(voiced_ms=self._voiced_ms)]
-        self._count_run()
-        return [Going(voiced_ms=self._voiced_ms)]
-
-    def _feed_silent(self, at_ms: int) -> list[Decision]:
+                return self._close_if_silent_enough(turn)  # a click must not keep a turn open for ever
+            turn.paused, turn.words = False, _Words()
+            resumed = [Resumed()]
+        turn.count(self._run_ms, self._at_ms)
         self._run_ms = 0
-        if self._vad_end_ms is None:
-            self._vad_end_ms = at_ms
-        decisions: list[Decision] = []
-        if self._state is _State.SPEAKING and at_ms - self._speech_end_ms >= self._settings.speculate_after_ms:
-            self._state = _State.PAUSED
-            decisions.append(Paused(speech_end_ms=self._speech_end_ms, voiced_ms=self._voiced_ms))
-        return decisions + self._close_if_silent_enough()
+        return [*resumed, Going(voiced_ms=turn.voiced_ms)]
 
-    def _count_run(self) -> None:
-        self._voiced_ms += self._run_ms
-        self._run_ms = 0
-        self._speech_end_ms = self._at_ms
-        self._vad_end_ms = None
+    def _feed_silent(self, turn: _Turn) -> list[Decision]:
+        if turn.vad_end_ms is None:
+            turn.vad_end_ms = self._at_ms
+        paused: list[Decision] = []
+        if not turn.paused and self._at_ms - turn.speech_end_ms >= self._settings.speculate_after_ms:
+            turn.paused = True
+            paused = [Paused(speech_end_ms=turn.speech_end_ms, voiced_ms=turn.voiced_ms)]
+        return [*paused, *self._close_if_silent_enough(turn)]
 
-    def _close_if_silent_enough(self) -> list[Decision]:
-        if self._state is not _State.PAUSED or self._at_ms - self._speech_end_ms < self._wait_ms():
+    def _close_if_silent_enough(self, turn: _Turn) -> list[Decision]:
+        if not turn.paused or self._at_ms - turn.speech_end_ms < self._wait_ms(turn.words):
             return []
-        return [self._close(forced=False)]
+        return [self._close(turn, forced=False)]
 
-    def _wait_ms(self) -> int:
+    def _wait_ms(self, words: _Words) -> int:
         settings = self._settings
-        unknown_in_slot = self._slot is not Slot.NONE and not self._text_known
-        if self._dictating or unknown_in_slot:
-            return settings.dictation_silence_ms if self._slot is Slot.NONE else settings.slot_silence_ms
-        if self._complete:
+        if self._slot is not Slot.NONE and (words.dictating or not words.known):
+            return settings.slot_silence_ms
+        if words.dictating:
+            return settings.dictation_silence_ms
+        if words.complete:
             return settings.complete_silence_ms
-        if self._text_pending or self._complete is False:
+        if words.pending or words.complete is False:
             return settings.incomplete_silence_ms
         return settings.silence_ms
 
-    def _close(self, *, forced: bool) -> Closed:
-        self._state = _State.QUIET
+    def _close(self, turn: _Turn, *, forced: bool) -> Closed:
+        self._turn = None
         self._run_ms = 0
         self._voiced = False
         return Closed(
-            start_ms=self._start_ms,
-            speech_end_ms=self._speech_end_ms,
-            vad_end_ms=self._at_ms if self._vad_end_ms is None else self._vad_end_ms,
-            voiced_ms=self._voiced_ms,
+            start_ms=turn.start_ms,
+            speech_end_ms=turn.speech_end_ms,
+            vad_end_ms=self._at_ms if turn.vad_end_ms is None else turn.vad_end_ms,
+            voiced_ms=turn.voiced_ms,
             forced=forced,
         )
-
-    def _begin_turn(self, start_ms: int) -> None:
-        self._start_ms = start_ms
-        self._speech_end_ms = start_ms
-        self._voiced_ms = 0
-        self._vad_end_ms: int | None = None
-        self._forget_text()
-
-    def _forget_text(self) -> None:
-        self._text_pending = self._text_known = self._dictating = False
-        self._complete: bool | None = None

@@ -11,7 +11,6 @@ import math
 import re
 import unicodedata
 import zlib
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,12 +29,16 @@ MIN_ECHO_WORDS = 3  # one or two hot words alone are an answer, a recited list i
 LOOPS = {1: 8, 2: 5, 3: 4}  # length of the repeated piece: how often is too often
 LOOPS_LONG = 3
 MAX_LOOP_PIECE = 12
-SHORT_ANSWERS = frozenset("对 好 是 行 嗯 喂 有 没 不 要 能 会 可 中 哎 啊 哦 诶 在 对对 好的 是的 没有 不是 不用 不要 可以 行吧 好吧".split())
+SHORT_ANSWERS = frozenset((
+    "对", "好", "是", "行", "嗯", "喂", "有", "没", "不", "要", "能", "会", "可", "中", "哎", "啊", "哦", "诶", "在",
+    "对对", "好的", "是的", "没有", "不是", "不用", "不要", "可以", "行吧", "好吧", "人工",
+))  # fmt: skip
 BOILERPLATE = (
-    "字幕由", "字幕提供", "字幕制作", "字幕组", "字幕志愿者", "中文字幕", "提供的字幕", "请不吝点赞", "点赞订阅", "订阅转发", "打赏支持",
-    "明镜与点点", "明镜需要您的支持", "明镜火拍", "amaraorg", "amara.org", "感谢观看", "谢谢观看", "感谢收看", "谢谢收看", "感谢您的观看",
-    "谢谢大家观看", "欢迎订阅", "订阅我的频道", "订阅频道", "优优独播剧场", "yoyotelevision", "下期视频", "下期节目", "我们下期再见", "下集再见",
-    "mingpaocanada", "词曲", "作曲", "subtitlesby", "thanksforwatching",
+    "字幕由", "字幕提供", "字幕制作", "字幕组", "字幕志愿者", "中文字幕", "提供的字幕", "作词", "作曲", "词曲",
+    "请不吝点赞", "点赞订阅", "订阅转发", "打赏支持", "欢迎订阅", "订阅我的频道", "订阅频道",
+    "明镜与点点", "明镜需要您的支持", "明镜火拍", "amaraorg", "mingpaocanada", "优优独播剧场", "yoyotelevision",
+    "感谢观看", "谢谢观看", "感谢收看", "谢谢收看", "感谢您的观看", "谢谢大家观看", "谢谢大家收看",
+    "下期视频", "下期节目", "我们下期再见", "下集再见", "subtitlesby", "thanksforwatching",
 )  # fmt: skip
 _NOT_WORDS = re.compile(r"[\W_]+")
 _KANA_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u1100-\u11ff]")
@@ -54,26 +57,8 @@ class _Case:
     hot_words: tuple[str, ...]
 
 
-class Guard:
-    """The rules with their counts. One for each process is enough; `refused` counts by reason."""
-
-    def __init__(self) -> None:
-        self.refused: Counter[str] = Counter()
-
-    def judge(
-        self, decoded: Decoded, *, voiced_ms: int | None, prompts: Sequence[str] = (), hot_words: Sequence[str] = ()
-    ) -> str | None:
-        """The first rule that refuses this text, or None. prompts, hot_words: what the recogniser was primed with."""
-        reason = refusal(decoded, voiced_ms=voiced_ms, prompts=prompts, hot_words=hot_words)
-        if reason is not None:
-            self.refused[reason] += 1
-        return reason
-
-
-def refusal(
-    decoded: Decoded, *, voiced_ms: int | None, prompts: Sequence[str] = (), hot_words: Sequence[str] = ()
-) -> str | None:
-    """The same without counting."""
+def refusal(decoded: Decoded, *, voiced_ms: int | None, prompts: Sequence[str] = (), hot_words: Sequence[str] = ()) -> str | None:
+    """The first rule that refuses this text, or None. voiced_ms None: not known yet; prompts, hot_words: what primed the model."""
     case = _Case(
         decoded, bare(decoded.text), voiced_ms, tuple(bare(prompt) for prompt in prompts), tuple(bare(word) for word in hot_words)
     )
@@ -136,7 +121,7 @@ def _repeats(words: str, size: int, limit: int) -> bool:
 
 
 def _boilerplate(case: _Case) -> bool:
-    return any(bare(phrase) in case.words for phrase in BOILERPLATE)
+    return any(phrase in case.words for phrase in BOILERPLATE)
 
 
 def _foreign_script(case: _Case) -> bool:

@@ -17,8 +17,8 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from asr.types import (
-    DecodeHints,
     Decoded,
+    DecodeHints,
     HearingSettings,
     Pcm,
     Priority,

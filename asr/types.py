@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class HearingError(Exception):
-    """Something in this room failed. ``code`` is stable (metrics, wire); the message says what to do; neither holds caller content."""
+    """Something in this room failed. ``code`` is stable (metrics, wire); the message says what to do, without caller content."""
 
     code = "asr.error"
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from asr.guard import refusal
-from asr.types import DecodeHints, Decoded, HearingSettings, Pcm, RecogniserFailed, RecogniserMissing
+from asr.hotwords import MANDARIN_PROMPT, prompt_of
+from asr.types import Decoded, DecodeHints, HearingSettings, Pcm, RecogniserFailed, RecogniserMissing
 from hotline.zh.script import simplify
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ QUIET_BLOCK_MS = 100
 TOKENS_PER_S = 10
 TOKENS_EXTRA = 12
 MAX_PROMPT_TOKENS = 160
-MANDARIN_PROMPT = "以下是普通话的句子。"  # also makes the output simplified
 FILES = ("model.bin", "config.json", "tokenizer.json")
 
 
@@ -129,12 +129,6 @@ class WhisperRecogniser:
         return self._tokenizers[language]
 
 
-def prompt_of(hints: DecodeHints) -> str:
-    """What primes the model: the language's sentence, then the words that are likely now."""
-    words = "，".join(hints.hot_words)
-    return (MANDARIN_PROMPT if hints.language == "zh" else "") + (words + "。" if words else "")
-
-
 def cut_long(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
     """Pieces of at most 20 s that join to the whole, cut where it is quietest."""
     least, most = (ms * RATE_HZ // 1000 for ms in PIECE_MS)
@@ -168,7 +162,9 @@ def _nothing() -> Decoded:
 def _load(folder: Path, settings: HearingSettings) -> Any:  # noqa: ANN401  untyped library
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
-        raise RecogniserMissing(f"The recogniser's weights are missing ({', '.join(missing)}): run `hotline models pull whisper-base`.")
+        raise RecogniserMissing(
+            f"The recogniser's weights are missing ({', '.join(missing)}): run `hotline models pull whisper-base`."
+        )
     from faster_whisper import WhisperModel  # noqa: PLC0415  costly import
 
     try:
