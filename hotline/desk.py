@@ -1,0 +1,75 @@
+"""What the server asks of the one who runs calls, and the server's settings. Knows no wire and no room: both sides import it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from hotline.lines import Line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskedQuestion:
+    """The question as everything behind the masker sees it. First event of an answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskClause:
+    """One checked clause."""
+
+    text: str
+    route: str
+    source_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskDone:
+    """The answer is complete. reason: why a person should take over, where one should."""
+
+    route: str
+    needs_person: bool = False
+    reason: str = ""
+
+
+AskEvent = MaskedQuestion | AskClause | AskDone
+
+
+class CallDesk(Protocol):
+    """Runs calls. One desk serves all lines of a server; calls don't know of each other."""
+
+    async def answer(self, line: Line) -> str:
+        """Run one call to its end; the result is the end's reason. A broken line ends it without an error."""
+        ...
+
+    async def turn_away(self, line: Line) -> str:
+        """Beyond capacity: a short message at once, then the human queue; the result is the end's reason."""
+        ...
+
+    def ask(self, question: str) -> AsyncGenerator[AskEvent, None]:
+        """Answer one typed question (raw: masked before anything else). Consume inside aclosing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """The gRPC server. token empty: loopback only. Beyond max_calls a caller is turned away, beyond twice that refused."""
+
+    host: str = "127.0.0.1"
+    port: int = 50051
+    token: str = field(default="", repr=False)
+    max_calls: int = 8
+    max_call_s: int = 1800
+    max_asks: int = 8
+    ask_deadline_s: int = 60
+    drain_s: int = 30
+    max_frame_bytes: int = 1 << 20
+
+    def __post_init__(self) -> None:
+        """Refuse what can't serve."""
+        if self.max_calls < 1 or self.max_asks < 1:
+            raise ValueError("max_calls and max_asks must be at least 1")
+        if self.max_call_s < 1 or self.drain_s < 0 or self.ask_deadline_s < 1:
+            raise ValueError("max_call_s and ask_deadline_s must be at least 1, drain_s at least 0")
