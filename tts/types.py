@@ -1,8 +1,8 @@
 """Contracts of the speaking room: text in, line-rate audio out. Knows nothing of the call, of answers or of gRPC.
 
-    SpeakingError
-    ├── VoiceMissing    weights or the system library are not there
-    └── VoiceFailed     a synthesis broke, stalled or gave no sound
+SpeakingError
+├── VoiceMissing    weights or the system library are not there
+└── VoiceFailed     a synthesis broke, stalled or gave no sound
 """
 
 from __future__ import annotations
