@@ -65,7 +65,8 @@ def _alaw_codes() -> NDArray[np.uint8]:
     magnitude = np.where(value < 0, ~value, value) >> 4
     segment = np.maximum(_bit_length(magnitude) - 4, 0)
     code = segment << 4 | (magnitude >> np.maximum(segment - 1, 0)) & 15
-    return ((code | np.where(value < 0, 0, 0x80)) ^ _ALAW_FLIP).astype(np.uint8)
+    codes: NDArray[np.uint8] = ((code | np.where(value < 0, 0, 0x80)) ^ _ALAW_FLIP).astype(np.uint8)
+    return codes
 
 
 def _ulaw_codes() -> NDArray[np.uint8]:

@@ -21,6 +21,8 @@ _THRESHOLDS = 2.0 ** -np.arange(15, 0, -1)
 
 _MAX_GAIN_DB = 30.0  # more would only lift noise
 _LIMITER_MS = 5  # its gain begins to fall this long before a peak
+_AUDIBLE_DB = 0.2
+_MAX_MAKE_UP_DB = 3.0  # what the limiter took is given back once, up to this: more would flatten the voice
 
 _BAND_HZ = (300.0, 3400.0)
 _BAND_KAISER_BETA = 5.0  # 50 dB
@@ -54,19 +56,20 @@ def _active_blocks(envelope: NDArray[np.float64]) -> NDArray[np.int64]:
     hangover = _HANGOVER_MS // _BLOCK_MS
     seen = np.cumsum(np.pad(above, ((0, 0), (hangover + 1, 0))), axis=1, dtype=np.int64)
     recent = seen[:, hangover + 1 :] - seen[:, : -hangover - 1]
-    return np.count_nonzero(recent, axis=1)
+    counts: NDArray[np.int64] = np.count_nonzero(recent, axis=1)
+    return counts
 
 
 def active_level_dbov(samples: NDArray[np.float32], rate_hz: int) -> float:
     """Level while someone speaks, after ITU-T P.56 method B: pauses do not lower it.
 
-    Simplified: the envelope is kept in blocks of 5 ms instead of sample by sample, which moves the result by some hundredths of a dB.
+    Simplified: the envelope is kept in blocks of 5 ms instead of sample by sample, which moves the result by hundredths of a dB.
     """
     block = rate_hz * _BLOCK_MS // 1000
     if len(samples) < block or not np.any(samples):
         return rms_dbov(samples)
     active = _active_blocks(_envelope(samples, block))
-    # from the lowest threshold up, the level while active rises slower than the threshold: where they are 15.9 dB apart is the level
+    # the threshold rises faster than the level of what lies above it: where they are 15.9 dB apart is the level
     counted = active > 0
     levels = 10 * np.log10(_energy(samples) / np.minimum(active[counted] * block, len(samples)))
     margins = levels - 20 * np.log10(_THRESHOLDS[counted])
@@ -76,6 +79,10 @@ def active_level_dbov(samples: NDArray[np.float32], rate_hz: int) -> float:
     after, before = below[0], below[0] - 1
     share = (margins[before] - _MARGIN_DB) / (margins[before] - margins[after])
     return max(float(levels[before] + share * (levels[after] - levels[before])), FLOOR_DBOV)
+
+
+def _raised(samples: NDArray[np.float32], gain_db: float) -> NDArray[np.float32]:
+    return np.multiply(samples, 10 ** (gain_db / 20), dtype=np.float32)
 
 
 def _limited(samples: NDArray[np.float32], rate_hz: int, limit: float) -> NDArray[np.float32]:
@@ -89,16 +96,22 @@ def _limited(samples: NDArray[np.float32], rate_hz: int, limit: float) -> NDArra
     lowest = np.lib.stride_tricks.sliding_window_view(np.pad(wanted, 2 * reach, constant_values=1.0), width).min(axis=1)
     # each mean covers only minima that saw the sample in its middle, so it lies at or below what that sample needs
     gain = np.convolve(lowest, np.hanning(width + 2)[1:-1] / np.sum(np.hanning(width + 2)), mode="valid")
-    return np.clip(samples * gain, -limit, limit).astype(np.float32)  # the clip takes off no more than rounding
+    held: NDArray[np.float32] = np.clip(samples * gain, -limit, limit).astype(np.float32)  # the clip takes off rounding, no more
+    return held
 
 
 def level_speech(
     samples: NDArray[np.float32], rate_hz: int, *, target_dbov: float = -20.0, peak_dbfs: float = -3.0
 ) -> NDArray[np.float32]:
     """Speech at an active level of target_dbov (raised by at most 30 dB), no peak above peak_dbfs, none clipped."""
-    gain_db = min(target_dbov - active_level_dbov(samples, rate_hz), _MAX_GAIN_DB)
-    raised = (samples * 10 ** (gain_db / 20)).astype(np.float32)
-    return _limited(raised, rate_hz, float(np.float32(10 ** (peak_dbfs / 20))))
+    level_dbov = active_level_dbov(samples, rate_hz)
+    gain_db = min(target_dbov - level_dbov, _MAX_GAIN_DB)
+    limit = 10 ** (peak_dbfs / 20)
+    levelled = _limited(_raised(samples, gain_db), rate_hz, limit)
+    taken_db = level_dbov + gain_db - active_level_dbov(levelled, rate_hz)
+    if taken_db < _AUDIBLE_DB:
+        return levelled
+    return _limited(_raised(samples, gain_db + min(taken_db, _MAX_MAKE_UP_DB)), rate_hz, limit)
 
 
 @functools.lru_cache(maxsize=8)
@@ -108,7 +121,7 @@ def _band(rate_hz: int) -> NDArray[np.float32]:
     away = np.arange(-reach, reach + 1)
     low, high = (2 * hz / rate_hz for hz in _BAND_HZ)
     taps = (high * np.sinc(high * away) - low * np.sinc(low * away)) * np.kaiser(2 * reach + 1, _BAND_KAISER_BETA)
-    table = taps.astype(np.float32)
+    table: NDArray[np.float32] = taps.astype(np.float32)
     table.setflags(write=False)
     return table
 

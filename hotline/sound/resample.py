@@ -93,7 +93,8 @@ class Resampler:
         near = windows[place - self._reach + 1 - self._held_from]
         near *= self._table[phase]
         # one row, one sum: its order depends on the number of taps alone, never on how many rows there are
-        return np.add.reduce(near, axis=1)
+        sums: NDArray[np.float32] = np.add.reduce(near, axis=1)
+        return sums
 
 
 def resample(samples: NDArray[np.float32], from_hz: int, to_hz: int) -> NDArray[np.float32]:

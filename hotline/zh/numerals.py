@@ -31,7 +31,7 @@ _FORMS = {
 DIGIT_OF: Mapping[str, str] = MappingProxyType({
     form: digit for digit, forms in _FORMS.items() for form in (digit, chr(0xFF10 + int(digit)), *forms)
 })
-"""Every written or spoken form of one digit → the digit. 两, 陆, 伍, 洞, 拐 and 勾 are words and names too: mind what stands around."""
+"""Every written or spoken form of one digit → the digit. 两, 陆, 伍, 洞, 拐 and 勾 are words and names too."""
 
 
 # ---------------------------------------------------------------- figures → readings
@@ -120,17 +120,7 @@ def rmb_capitals(amount: Decimal) -> str:
 # ---------------------------------------------------------------- readings → figures
 
 _ZERO = "零〇"
-_PLACE_FORMS = str.maketrans({
-    "拾": "十",
-    "佰": "百",
-    "仟": "千",
-    "萬": "万",
-    "億": "亿",
-    "負": "负",
-    "廿": "二十",
-    "卅": "三十",
-    "點": "点",
-})
+_PLACE_FORMS = str.maketrans(dict(zip("拾佰仟萬億負點", "十百千万亿负点", strict=True)) | {"廿": "二十", "卅": "三十"})
 _ONE_TO_NINE = "".join(form for form, digit in DIGIT_OF.items() if digit != "0" and form not in "幺拐勾")
 _IN_PLACES = re.compile(
     f"(?:(?P<d1000>[{_ONE_TO_NINE}])千)?(?:(?P<d100>[{_ONE_TO_NINE}])百)?"
@@ -199,6 +189,8 @@ def _grouped(text: str) -> Decimal | None:
     for worth, name in _GROUPS:
         head, found, tail = text.rpartition(name)
         if found:
+            if name in head:  # 一万三十万
+                return None
             coefficient, rest = _coefficient(head), _rest(tail, worth)
             return coefficient * worth + rest if coefficient and rest is not None else None
     value = _in_places(text)
@@ -209,14 +201,14 @@ def parse_number(hanzi: str) -> int | None:
     """The whole number that a reading says, None for anything else.
 
     一万零五百 → 10500, 两百五 → 250, 一万二 → 12000, 3万5 → 35000, 三点五万 → 35000, 叁佰 → 300, 二零二六 → 2026, 负三 → -3.
-    None for what is no whole number (三点五), for *three or four* (三四, 三五万) and for a place without a digit (百, 万).
+    None for what is no whole number (三点五), for *three or four* (三四, 三五万), for a bare place (百, 万) and from 10^16.
     """
     text = unicodedata.normalize("NFKC", hanzi).translate(_PLACE_FORMS)
     sign = -1 if text[:1] in {"负", "-"} else 1
     text = text[1:] if sign < 0 else text
     if not text or len(text) > _LONGEST:
         return None
-    if (digits := _positional(text)) is not None and not text.isascii():
-        return sign * digits
-    value = _coefficient(text)
+    value: Decimal | int | None = None if text.isascii() else _positional(text)
+    if value is None:
+        value = _coefficient(text)
     return sign * int(value) if value is not None and value == int(value) and value < _LIMIT else None

@@ -1,4 +1,4 @@
-"""Sound of Mandarin text: characters → toneless syllables, and syllables → classes that a telephone confuses. Knows no words of ours."""
+"""Sound of Mandarin text: characters → toneless syllables → classes that a telephone or an accent confuses. Knows no words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ import functools
 _FIRST = {"n": "l", "f": "h"}
 
 
-def syllables(text: str) -> list[str]:
-    """One item for each character: toneless pinyin of a hanzi (ü written v), any other character as it is, in lower case."""
-    from pypinyin import lazy_pinyin  # noqa: PLC0415  a quarter of a second to load
+def _as_they_are(run: str) -> list[str]:
+    return [char.lower() for char in run]
 
-    return lazy_pinyin(text, errors=lambda run: [char.lower() for char in run])
+
+def syllables(text: str) -> list[str]:
+    """One item for each character: toneless pinyin of a hanzi (ü written v), any other character as it is, in lower case.
+
+    A character with several readings takes the one of its word (重庆, 重要). The first call loads pypinyin (about 0.25 s).
+    """
+    from pypinyin import lazy_pinyin  # noqa: PLC0415  not every process needs the dictionaries
+
+    return lazy_pinyin(text, errors=_as_they_are)  # type: ignore[arg-type]  # its stub leaves out the list that it allows
 
 
 @functools.lru_cache(maxsize=2048)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tables:
-    """chars: code point → simplified; phrases: those whose characters turn out otherwise than alone (瞭解 → 了解, 乾隆 stays)."""
+    """chars: code point → simplified; phrases: words, some with characters that turn out otherwise than alone (瞭解 → 了解)."""
 
     chars: dict[int, str]
     phrases: dict[str, str]
@@ -34,7 +34,7 @@ def _tables() -> _Tables:
 
     folder = Path(opencc.__file__).parent / "dictionary"
     chars = {ord(old): new for old, new in _pairs(folder / "TSCharacters.txt")}
-    phrases = {old: new for old, new in _pairs(folder / "TSPhrases.txt") if old.translate(chars) != new}
+    phrases = dict(_pairs(folder / "TSPhrases.txt"))
     longest_first = sorted(phrases, key=len, reverse=True)
     return _Tables(chars=chars, phrases=phrases, pattern=re.compile("|".join(map(re.escape, longest_first))))
 
@@ -44,4 +44,9 @@ def simplify(text: str) -> str:
     if text.isascii():
         return text
     tables = _tables()
-    return tables.pattern.sub(lambda found: tables.phrases[found[0]], text).translate(tables.chars)
+    plain, done = text.translate(tables.chars), 0
+    pieces: list[str] = []
+    for found in tables.pattern.finditer(text):
+        pieces += plain[done : found.start()], tables.phrases[found[0]]
+        done = found.end()
+    return "".join((*pieces, plain[done:]))
