@@ -1,7 +1,7 @@
 """An engine folder's manifest.json: a folder and facts in, a checked manifest out. Knows no builder and no GPU.
 
-Every step of the toolchain reads and writes one folder. The manifest says what it is and holds the hash of every other file, so that
-a folder changed by hand, cut short or mixed with another is not taken for the one that passed the gate.
+Every step of the toolchain reads and writes one folder. The manifest says what it is and holds the hash of every other file, so
+that a folder changed by hand, cut short or mixed with another is not taken for the one that passed the gate.
 """
 
 from __future__ import annotations

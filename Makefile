@@ -1,0 +1,60 @@
+# Hotline. `make help` lists what there is; `make demo` answers a recorded call; `make test` is what CI runs.
+PYTHON ?= python3
+VOICE ?= neural
+BIN := .venv/bin
+DEFAULT_MODELS := $(if $(filter espeak,$(VOICE)),whisper-base silero-vad,--default)
+PRODUCT := hotline asr llm tts engines
+
+.DEFAULT_GOAL := help
+.PHONY: help setup models demo test lint types proto bench proof clean
+
+help: ## this list
+	@echo "make TARGET [PYTHON=python3.11] [VOICE=neural|espeak]"
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
+
+setup: .venv/.ready ## system packages, virtual environment, packages as locked
+
+.venv/.ready: requirements.lock pyproject.toml scripts/setup.sh scripts/system-packages.sh
+	@PYTHON=$(PYTHON) scripts/setup.sh
+
+models: setup ## the default models (VOICE=espeak: without the voice)
+	@$(BIN)/hotline models pull $(DEFAULT_MODELS)
+
+demo: models ## set up and answer a recorded call; result in out/demo/
+	@$(BIN)/hotline demo --voice $(VOICE)
+
+test: setup lint ## everything CI runs: lint, then all tests with coverage floors
+	@$(BIN)/hotline models pull --default --tests
+	@$(BIN)/coverage erase
+	HOTLINE_LOG_STRICT=1 $(BIN)/coverage run -m pytest
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --skip-covered --sort=cover
+	@$(BIN)/python scripts/coverage_floors.py
+
+lint: setup types ## style, types, layers, contract, stale stubs, spelling, dead code
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/buf lint
+	scripts/buf-breaking.sh
+	scripts/stubs.sh --check
+	$(BIN)/codespell .
+	$(BIN)/vulture
+
+types: setup ## types only
+	$(BIN)/mypy
+
+proto: setup ## generate hotline/v1 from the contract
+	scripts/stubs.sh
+
+bench: models ## the figures of one call on this machine
+	@$(BIN)/hotline bench call
+
+proof: models ## long runs, by hand; their results go into docs/benchmarks.md
+	@$(BIN)/hotline models pull --tests
+	HOTLINE_PROOF=1 $(BIN)/python -m pytest -m slow --timeout=1800
+	@$(BIN)/hotline bench call
+
+clean: ## everything made here; pulled models stay
+	rm -rf .venv out var build dist site .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
