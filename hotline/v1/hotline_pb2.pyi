@@ -616,7 +616,7 @@ class Mark(_message.Message):
 
     NAME_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Unique within the reply."""
+    """Unique within the reply: the number of the clause that ends here, counted from 0; `end` when the whole reply was sent."""
     def __init__(
         self,
         *,

@@ -1,0 +1,315 @@
+"""One call, from the greeting to the goodbye: line → ear → masker → turn machine → mind → voice → line. READ FIRST.
+
+The verbs, in the order in which a call lives: run, greet, converse, obey, answer, settle, hand_over, end.
+Knows contracts only: no recogniser, no engine, no voice, no wire. Who may interrupt whom is decided in turns.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import structlog
+
+from asr.types import Slot
+from hotline import metrics
+from hotline.clock import CallClock, utc_now
+from hotline.errors import explain
+from hotline.intake import Intake
+from hotline.lines import BotEvent, Ended, Line, Mark, Transcript, Transfer, TurnFigures
+from hotline.news import News
+from hotline.paperwork import Paperwork
+from hotline.parts import CallSettings, Hearing, Parts
+from hotline.playout import Played
+from hotline.reply import Reply, canned
+from hotline.speaker import Speaker
+from hotline.stamps import Stamps
+from hotline.turn_events import (
+    Command,
+    Committed,
+    Finish,
+    Finished,
+    GiveUp,
+    Order,
+    ReplyBegan,
+    Said,
+    Sounding,
+    Tick,
+    Transferring,
+)
+from hotline.turns import State, TurnMachine
+from llm.types import AskedFor, Clause, Close, Dialogue, Exchange, HandOver, MaskedText, Personal, Route, Step
+
+log = structlog.get_logger()
+
+_SLOTS = {Personal.MOBILE: Slot.MOBILE, Personal.ID_CARD: Slot.ID_CARD}
+
+
+class Call:
+    """One call on one line. overloaded: there is no room for it, so it goes straight to the people's queue."""
+
+    def __init__(self, line: Line, parts: Parts, settings: CallSettings, *, overloaded: bool = False) -> None:
+        self.line, self.parts, self.settings, self.overloaded = line, parts, settings, overloaded
+        self.clock = CallClock()
+        self.turns = TurnMachine(settings.turns)
+        self.history: list[Exchange] = []
+        speech = parts.speech if line.start.codec is not None else None
+        self.speaker = Speaker(line, self.clock, speech, self._post, run_ahead_ms=settings.run_ahead_ms)
+        self.playout = self.speaker.playout
+        self.intake = Intake(
+            line=line,
+            clock=self.clock,
+            masker=parts.new_masker(),
+            is_backchannel=parts.is_backchannel,
+            near_edge=lambda: self.playout.near_edge(settings.turns.edge_ms),
+            mark_played=self.playout.mark_played,
+        )
+        self.paperwork = Paperwork(start=line.start, record=parts.record, offered=parts.offered, limit_ms=settings.record_limit_ms)
+        self._ear: Hearing | None = None
+        if line.start.codec is not None and parts.hear is not None and not overloaded:
+            self._ear = parts.hear(line.start, self.clock.now_ms)
+        self._asked: list[MaskedText] = []
+        self._speech_stamps = Stamps()
+        self._clarified = 0
+        self._turn = 0
+
+    # ------------------------------------------------------------ the life of a call
+
+    async def run(self) -> str:
+        """Answer, converse, end. Returns the end's reason; whatever breaks inside ends with a person, never in dead air."""
+        metrics.CALLS_STARTED.inc()
+        ended = False
+        with structlog.contextvars.bound_contextvars(call_id=self.line.start.call_id), metrics.CALLS_ACTIVE.track_inprogress():
+            try:
+                reason = await self._live()
+                await self.end(reason)
+                ended = True
+            finally:
+                if not ended:  # cancelled from outside: the record still learns that the call is over
+                    async with asyncio.timeout(self.settings.record_limit_ms / 1000):
+                        await self.paperwork.ended("cancelled")
+        return reason
+
+    async def _live(self) -> str:
+        reason = "failure"
+        try:
+            async with asyncio.TaskGroup() as self._tasks:
+                background = [
+                    self._tasks.create_task(self.intake.listen(), name="listen"),
+                    self._tasks.create_task(self.intake.hear(self._ear), name="hear"),
+                    self._tasks.create_task(self.playout.run(), name="speak"),
+                    self._tasks.create_task(self.paperwork.run(), name="record"),
+                ]
+                self.paperwork.opened()
+                await self.greet()
+                reason = await self.converse()
+                self.speaker.stop_making()
+                for task in background:
+                    task.cancel()
+        except* Exception as group:  # the call's border: any failure of ours ends with a person
+            log.exception("call_broke", code=explain(group).code)
+        return reason
+
+    async def greet(self) -> None:
+        """Say what answers, that it records, and that a person can be had."""
+        phrases = self.settings.phrases
+        if self.overloaded:
+            await self._say(GiveUp(reason="overload"))
+            return
+        label, notice = Clause(text=phrases.label, protected=True), Clause(text=phrases.notice, protected=True)
+        await self._begin(self.speaker.open("greeting"), canned(label, notice, Clause(text=phrases.offer)))
+
+    async def converse(self) -> str:
+        """Feed the turn machine and obey it, until the call is over. Returns why it ended."""
+        while True:
+            news = await self.intake.next(self.turns.deadline_ms(self.playout.last_frame_ms))
+            if news is None:
+                news = News(event=Tick(at_ms=self.clock.now_ms(), last_frame_ms=self.playout.last_frame_ms))
+            if news.reply_id and (self.speaker.reply is None or self.speaker.reply.reply_id != news.reply_id):
+                continue  # late word of a reply that was dropped
+            ending = await self._before(news)
+            if isinstance(ending, Close):
+                return "goodbye"
+            if isinstance(ending, HandOver):
+                await self.hand_over(ending)
+                continue
+            for order in self._feed(news):
+                if isinstance(order, Finish):
+                    return order.reason
+                await self.obey(order)
+
+    async def _before(self, news: News) -> HandOver | Close | None:
+        """What news means besides turns: shown, stamped, offered. Returns what a reply that was played out ends with."""
+        match news.event:
+            case Finished():
+                return await self._played_out(news.played)
+            case Sounding():
+                await self._first_frame()
+            case Committed() if news.handover is not None:
+                await self._make_offer(news.handover)
+            case Said():
+                await self._show(news)
+            case _:
+                pass
+        return None
+
+    def _feed(self, news: News) -> list[Order]:
+        orders = self.turns.feed(news.event)
+        if news.words is not None and (Command.ANSWER in orders or self.turns.words_wait):
+            self._asked.append(news.words)
+        return orders
+
+    async def obey(self, order: Order) -> None:
+        """Carry out one order of the turn machine."""
+        match order:
+            case Command.PAUSE:
+                metrics.BARGE_IN.of("pause").inc()
+                await self.playout.pause("held" if self.turns.state is State.HOLDING else "pause")
+            case Command.RESUME:
+                metrics.BARGE_IN.of("resume").inc()
+                self.speaker.go_on(self._tasks)
+            case Command.CUT:
+                metrics.BARGE_IN.of("cancel").inc()
+                await self.speaker.cut()
+            case Command.DISCARD:
+                self.settle(await self.speaker.drop(), interrupted=True)
+            case Command.ANSWER:
+                await self.answer()
+            case Command.FILL:
+                metrics.FILLERS.inc()
+                self._tasks.create_task(self.speaker.fill(self.settings.phrases.filler), name="fill")
+            case _:
+                await self._say(order)
+
+    async def _say(self, order: Order) -> None:
+        """Orders that are a fixed sentence."""
+        phrases, turns = self.settings.phrases, self.turns
+        route, sentence, ending = "reprompt", "", None
+        match order:
+            case Command.REPROMPT:
+                sentence = _nth(phrases.reprompts, turns.silences)
+            case Command.NOT_UNDERSTOOD:
+                sentence = _nth(phrases.not_understood, turns.unclears)
+            case Command.TRANSFER_FAILED:
+                self.paperwork.offer = None
+                route, sentence = "notice", phrases.transfer_failed
+            case GiveUp(reason=reason):
+                sentence = phrases.give_up.get(reason, phrases.give_up["failure"])
+                route, ending = "hand_over", HandOver(reason=reason)
+            case _:
+                return
+        await self._begin(self.speaker.open(route), canned(Clause(text=sentence), ending=ending))
+
+    # ------------------------------------------------------------ replies
+
+    async def answer(self) -> None:
+        """Answer everything that the caller asked and has not heard an answer to."""
+        self._turn += 1
+        question = self.parts.join(self._asked)
+        asked_for, self.intake.asked_for = self.intake.asked_for, None
+        dialogue = Dialogue(history=tuple(self.history), clarified=self._clarified, asked_for=asked_for, today=utc_now().date())
+        if self._ear is not None:
+            self._ear.expect(Slot.NONE)
+        reply = self.speaker.open("answer", turn=self._turn, question=question)
+        reply.stamps = self._speech_stamps
+        await self._begin(reply, self.parts.mind.answer(question, dialogue))
+
+    def settle(self, played: Played, *, interrupted: bool) -> None:
+        """A reply is over: what was heard of it goes to history and record."""
+        reply, self.speaker.reply = self.speaker.reply, None
+        if reply is None:
+            return
+        metrics.TURNS.of(reply.route).inc()
+        if reply.question is not None and reply.routed is not None:
+            self._clarified = self._clarified + 1 if reply.routed.route is Route.CLARIFY else 0
+            topic_id = next(iter(reply.routed.source_ids), "")
+            self.history.append(Exchange(caller=reply.question, said=played.heard, route=reply.routed.route, topic_id=topic_id))
+            del self.history[: -self.settings.history_turns]
+        self.paperwork.turn_done(reply, played, interrupted=interrupted)
+
+    async def hand_over(self, handover: HandOver) -> None:
+        """The words are spoken: move the caller to a person."""
+        await self._make_offer(handover)
+        offer = self.paperwork.offer
+        ticket, summary = (offer.ticket, offer.summary) if offer is not None else ("", "")
+        await self._send(Transfer(target=self.settings.person_target, ticket=ticket, summary=summary, reason=handover.reason))
+        self.turns.feed(Transferring(at_ms=self.clock.now_ms()))
+
+    async def end(self, reason: str) -> None:
+        """The last words on the wire and in the record. A call that broke is moved to a person without words."""
+        if reason == "failure":
+            await self.paperwork.make_offer(HandOver(reason="failure"), self.history, "")
+            ticket = self.paperwork.offer.ticket if self.paperwork.offer is not None else ""
+            await self._send(Transfer(target=self.settings.person_target, ticket=ticket, summary="", reason="failure"))
+        if self.speaker.reply is not None:
+            self.settle(await self.speaker.drop(), interrupted=True)
+        await self._send(Ended(reason=reason))
+        await self.paperwork.ended(reason)
+        metrics.CALLS_ENDED.of(reason).inc()
+        log.info("call_ended", why=reason, turns=self._turn)
+
+    # ------------------------------------------------------------ the hands
+
+    def _post(self, news: News) -> None:
+        self.intake.post(news)
+
+    async def _begin(self, reply: Reply, steps: AsyncGenerator[Step, None]) -> None:
+        self.speaker.begin(reply, steps, self._tasks)
+        for order in self.turns.feed(ReplyBegan(at_ms=self.clock.now_ms())):
+            await self.obey(order)
+
+    async def _played_out(self, played: Played | None) -> HandOver | Close | None:
+        """A reply was played to its end: settle it; what it ends with is done by the caller of this."""
+        reply = self.speaker.reply
+        if reply is None or played is None:
+            return None
+        self.settle(played, interrupted=False)
+        await self._send(Mark(reply_id=reply.reply_id, name="end"))
+        if isinstance(reply.ending, AskedFor):
+            self.intake.asked_for = reply.ending.kind
+            if self._ear is not None:
+                self._ear.expect(_SLOTS.get(reply.ending.kind, Slot.NUMBER))
+            return None
+        return reply.ending
+
+    async def _first_frame(self) -> None:
+        reply = self.speaker.reply
+        if reply is None or reply.question is None:
+            return
+        self._asked.clear()
+        sent_ms = self.playout.last_frame_ms if self.speaker.speech is not None else self.clock.now_ms()
+        reply.stamps = replace(reply.stamps, first_frame_sent_ms=sent_ms)
+        if reply.stamps.voice_to_voice_ms is not None:
+            metrics.VOICE_TO_VOICE.observe(reply.stamps.voice_to_voice_ms / 1000)
+        await self._send(TurnFigures(turn=reply.turn, stamps=reply.stamps, route=reply.route))
+
+    async def _show(self, news: News) -> None:
+        if news.words is None:
+            return
+        at_ms, ended = news.event.at_ms, news.ended
+        self._speech_stamps = Stamps(
+            caller_last_speech_ms=ended.last_speech_ms if ended is not None else at_ms,
+            vad_end_ms=ended.vad_end_ms if ended is not None else None,
+            turn_decided_ms=ended.at_ms if ended is not None else at_ms,
+            asr_final_ms=at_ms,
+        )
+        start_ms, end_ms = (ended.start_ms, ended.last_speech_ms) if ended is not None else (at_ms, at_ms)
+        await self._send(Transcript(turn=self._turn + 1, masked_text=news.words.text, start_ms=start_ms, end_ms=end_ms))
+
+    async def _make_offer(self, handover: HandOver) -> None:
+        reply = self.speaker.reply
+        question = reply.question.text if reply is not None and reply.question is not None else ""
+        await self.paperwork.make_offer(handover, self.history, question)
+
+    async def _send(self, event: BotEvent) -> None:
+        try:
+            async with asyncio.timeout(self.settings.send_limit_ms / 1000):
+                await self.line.send(event)
+        except TimeoutError:
+            log.warning("line_slow", kind=type(event).__name__)
+
+
+def _nth(sentences: tuple[str, ...], n: int) -> str:
+    """The n-th sentence, counted from 1; the last one when they run out."""
+    return sentences[max(0, min(n, len(sentences)) - 1)]

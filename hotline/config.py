@@ -1,0 +1,129 @@
+"""configs/hotline.toml + environment → frozen settings. Unknown keys are refused with their place and the nearest right one.
+
+Precedence: environment (HOTLINE_SECTION__KEY) over the file over the defaults. Every room owns its settings; this file nests them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from asr.types import HearingSettings
+from hotline.desk import ServerSettings
+from hotline.errors import ConfigWrong
+from hotline.handoff.types import MqttSettings
+from hotline.parts import Phrases
+from hotline.paths import configs_dir
+from hotline.turns import TurnSettings
+from llm.types import AnsweringSettings
+from tts.types import SpeakingSettings
+
+_PREFIX = "HOTLINE_"
+_OTHER_VARIABLES = {"HOTLINE_MODELS__DIR", "HOTLINE_HUB", "HOTLINE_LOG_STRICT", "HOTLINE_CONFIG"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSettings:
+    """url: SQLAlchemy URL of the record; SQLite by default, relative to the working directory."""
+
+    url: str = "sqlite+aiosqlite:///var/hotline.db"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """level: debug, info, warning, error; form: console or json."""
+
+    level: str = "info"
+    form: str = "console"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HandoffSettings:
+    """person_target: where `transfer` sends callers, a SIP URI or queue name."""
+
+    person_target: str = "queue:general"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be set."""
+
+    server: ServerSettings = dataclasses.field(default_factory=ServerSettings)
+    turns: TurnSettings = dataclasses.field(default_factory=TurnSettings)
+    phrases: Phrases = dataclasses.field(default_factory=Phrases)
+    hearing: HearingSettings = dataclasses.field(default_factory=HearingSettings)
+    answering: AnsweringSettings = dataclasses.field(default_factory=AnsweringSettings)
+    speaking: SpeakingSettings = dataclasses.field(default_factory=SpeakingSettings)
+    record: RecordSettings = dataclasses.field(default_factory=RecordSettings)
+    handoff: HandoffSettings = dataclasses.field(default_factory=HandoffSettings)
+    mqtt: MqttSettings = dataclasses.field(default_factory=MqttSettings)
+    log: LogSettings = dataclasses.field(default_factory=LogSettings)
+
+
+def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings. path None: HOTLINE_CONFIG, else configs/hotline.toml. Raises ConfigWrong: it names place and mend."""
+    environment = os.environ if environment is None else environment
+    if path is None:
+        path = Path(environment["HOTLINE_CONFIG"]) if environment.get("HOTLINE_CONFIG") else configs_dir() / "hotline.toml"
+    values = _read(path)
+    for name, text in environment.items():
+        if name.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
+            _set(values, name, text)
+    return _checked(values, path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ConfigWrong(f"no configuration at {path}", what_to_do="name a file with --config, or HOTLINE_CONFIG") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigWrong(f"{path} is not TOML: {error}", what_to_do="mend the named line") from None
+
+
+def _set(values: dict[str, Any], name: str, text: str) -> None:
+    keys = name.removeprefix(_PREFIX).lower().split("__")
+    if not keys[1:] or not all(keys):
+        raise ConfigWrong(f"environment variable {name} names no setting", what_to_do="write HOTLINE_SECTION__KEY")
+    place = values
+    for key in keys[:-1]:
+        place = place.setdefault(key, {})
+        if not isinstance(place, dict):
+            raise ConfigWrong(f"environment variable {name}: {key} is no section", what_to_do="write HOTLINE_SECTION__KEY")
+    place[keys[-1]] = text
+
+
+def _checked(values: dict[str, Any], path: Path) -> Settings:
+    unknown = list(_unknown(values, Settings, ()))
+    if unknown:
+        raise ConfigWrong(f"{path} or the environment: " + "; ".join(unknown), what_to_do="mend or remove the key")
+    try:
+        return TypeAdapter(Settings).validate_python(values)
+    except ValidationError as error:
+        places = [
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_input=False, include_url=False)
+        ]
+        raise ConfigWrong(f"{path} or the environment: " + "; ".join(places), what_to_do="mend the named values") from None
+
+
+def _unknown(values: Mapping[str, Any], kind: Any, where: tuple[str, ...]) -> Iterable[str]:  # noqa: ANN401  any settings dataclass
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    hints = get_type_hints(kind)
+    for key, value in values.items():
+        place = ".".join((*where, key))
+        if key not in fields:
+            near = difflib.get_close_matches(key, fields, n=1)
+            hint = f", did you mean {near[0]}?" if near else f" (known: {', '.join(sorted(fields))})"
+            yield f"unknown setting {place}{hint}"
+        elif dataclasses.is_dataclass(hints[key]):
+            if isinstance(value, Mapping):
+                yield from _unknown(value, hints[key], (*where, key))
+            else:
+                yield f"{place} must be a section"

@@ -1,0 +1,130 @@
+"""A call's entries in the record, and its offer to the people. Written beside the call: a slow or broken record never silences it.
+
+Knows masked text only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+
+import structlog
+
+from hotline import metrics
+from hotline.clock import utc_now
+from hotline.handoff.offers import build_offer
+from hotline.lines import CallStart
+from hotline.parts import Recorder
+from hotline.playout import Played
+from hotline.record.types import CallOpened, Offer, RecordError, TurnDone
+from hotline.reply import Reply
+from llm.types import Exchange, HandOver
+
+log = structlog.get_logger()
+
+_ENTRIES_KEPT = 200
+
+
+@dataclass(slots=True, kw_only=True)
+class Paperwork:
+    """One call's paperwork. offered: wakes the relay once an offer is committed."""
+
+    start: CallStart
+    record: Recorder
+    offered: Callable[[], None]
+    limit_ms: int
+    offer: Offer | None = None
+    _entries: asyncio.Queue[Coroutine[None, None, None]] = field(default_factory=lambda: asyncio.Queue(maxsize=_ENTRIES_KEPT))
+
+    async def run(self) -> None:
+        """Write entries in order, for ever; cancel to stop."""
+        while True:
+            await self._write(await self._entries.get())
+
+    def opened(self) -> None:
+        """The call is answered."""
+        self._enter(
+            self.record.call_opened(
+                CallOpened(
+                    call_id=self.start.call_id,
+                    tenant=self.start.tenant,
+                    trunk=self.start.trunk,
+                    masked_caller=self.start.masked_caller,
+                    dialled_number=self.start.dialled_number,
+                    started_at=utc_now(),
+                )
+            )
+        )
+
+    def turn_done(self, reply: Reply, played: Played, *, interrupted: bool) -> None:
+        """A reply is over."""
+        routed = reply.routed
+        self._enter(
+            self.record.turn_done(
+                TurnDone(
+                    call_id=self.start.call_id,
+                    turn=reply.turn,
+                    reply_id=reply.reply_id,
+                    masked_text=reply.question.text if reply.question is not None else "",
+                    route=reply.route,
+                    confidence=routed.confidence if routed is not None else 1.0,
+                    source_ids=routed.source_ids if routed is not None else (),
+                    heard_reply=played.heard,
+                    unheard_reply=played.unheard + reply.unsaid,
+                    interrupted=interrupted,
+                    stamps=reply.stamps,
+                    explain=routed.explain if routed is not None else "",
+                )
+            )
+        )
+
+    async def make_offer(self, handover: HandOver, history: list[Exchange], question: str) -> None:
+        """Offer the call to the people, once; committed before it returns, unless the record is broken."""
+        if self.offer is not None:
+            return
+        turns = [(exchange.caller.text, exchange.said) for exchange in history]
+        if question:
+            turns.append((question, ""))
+        try:
+            async with asyncio.timeout(self.limit_ms / 1000):
+                self.offer = build_offer(
+                    call_id=self.start.call_id,
+                    tenant=self.start.tenant,
+                    reason=handover.reason,
+                    exchanges=turns,
+                    now=utc_now(),
+                    ticket=await self.record.next_ticket(self.start.tenant),
+                    skill=handover.skill,
+                    urgent=handover.urgent,
+                )
+                await self.record.hand_over(self.offer)
+        except (RecordError, TimeoutError) as error:
+            metrics.RECORD_ERRORS.inc()
+            metrics.OFFERS.of("failed").inc()
+            log.warning("offer_not_recorded", code=getattr(error, "code", "record.timeout"))
+        else:
+            metrics.OFFERS.of("made").inc()
+            self.offered()
+
+    async def ended(self, reason: str) -> None:
+        """The call is over: write what is left, within a bounded time."""
+        while not self._entries.empty():
+            await self._write(self._entries.get_nowait())
+        await self._write(self.record.call_ended(self.start.call_id, reason, utc_now()))
+
+    def _enter(self, entry: Coroutine[None, None, None]) -> None:
+        if self._entries.full():
+            entry.close()
+            metrics.RECORD_ERRORS.inc()
+            log.error("record_entry_dropped", code="record.slow")
+            return
+        self._entries.put_nowait(entry)
+
+    async def _write(self, entry: Coroutine[None, None, None]) -> None:
+        try:
+            async with asyncio.timeout(self.limit_ms / 1000):
+                await entry
+        except (RecordError, TimeoutError) as error:
+            metrics.RECORD_ERRORS.inc()
+            log.warning("record_entry_lost", code=getattr(error, "code", "record.timeout"))

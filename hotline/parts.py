@@ -1,0 +1,99 @@
+"""What a call is put together from: contracts of its collaborators, its settings and its fixed sentences. No implementation."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from asr.types import AudioPacket, Slot, SpeechEvent
+from hotline.lines import CallStart
+from hotline.record.types import CallOpened, Offer, TurnDone
+from hotline.turns import TurnSettings
+from llm.types import MaskedText, Masker, Mind
+from tts.types import Spoken
+
+
+class Hearing(Protocol):
+    """One call's ear."""
+
+    async def run(self, packets: AsyncGenerator[AudioPacket, None], emit: Callable[[SpeechEvent], None]) -> None:
+        """Hear until the packets end. Raises HearingError when the line can't be understood at all."""
+        ...
+
+    def expect(self, slot: Slot) -> None:
+        """What the caller was asked to dictate."""
+        ...
+
+
+class Speaking(Protocol):
+    """The shared voice."""
+
+    async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
+        """Audio of one clause at the line's rate. Raises SpeakingError."""
+        ...
+
+
+class Recorder(Protocol):
+    """The record. Every method may raise RecordError; a call goes on without its record rather than fall silent."""
+
+    async def call_opened(self, call: CallOpened) -> None: ...
+    async def turn_done(self, turn: TurnDone) -> None: ...
+    async def call_ended(self, call_id: str, reason: str, ended_at: dt.datetime) -> None: ...
+    async def next_ticket(self, tenant: str) -> str: ...
+    async def hand_over(self, offer: Offer) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrases:
+    """Fixed sentences of a call. The label says that a machine speaks: required in China since 2025-09-01."""
+
+    label: str = "您好，这里是样例市政务服务热线，我是人工智能语音助手。"
+    notice: str = "为保证服务质量，本次通话将被录音。"
+    offer: str = "请直接说出您的问题，需要人工服务，请随时说转人工。"
+    reprompts: tuple[str, ...] = (
+        "您好，请问您还在吗？请说出您想咨询的问题。",
+        "我没有听到您的声音。您可以直接说问题，也可以说转人工。",
+    )
+    not_understood: tuple[str, ...] = ("抱歉，我没有听清，请您再说一遍。", "不好意思，还是没有听清，请您靠近话筒，慢一点再说一遍。")
+    filler: str = "请稍等，我查一下。"
+    goodbye: str = "感谢您的来电，再见。"
+    transfer_failed: str = "抱歉，人工坐席暂时没有接通。您的诉求已经登记，工作人员会尽快给您回电。请问还有别的可以帮您吗？"
+    give_up: dict[str, str] = field(
+        default_factory=lambda: {
+            "asked": "好的，正在为您转接人工，请稍候。",
+            "unclear": "抱歉，我还是没能听清，现在为您转接人工，请不要挂机。",
+            "silence": "我一直没有听到您的声音，现在为您转接人工，请稍候。",
+            "failure": "抱歉，系统出了点问题，马上为您转接人工，请不要挂机。",
+            "time_up": "通话时间已到，现在为您转接人工继续处理，请不要挂机。",
+            "overload": "您好，这里是样例市政务服务热线，我是人工智能语音助手。当前来电较多，正在为您转接人工排队，请不要挂机。",
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings:
+    """A call's patience, its sentences, and where people are. Times of bounded waits in ms."""
+
+    turns: TurnSettings = field(default_factory=TurnSettings)
+    phrases: Phrases = field(default_factory=Phrases)
+    person_target: str = "queue:general"
+    run_ahead_ms: int = 6000
+    record_limit_ms: int = 2000
+    send_limit_ms: int = 5000
+    history_turns: int = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """A call's collaborators. hear None or a start without codec: a text-only call. join: several masked turns as one question."""
+
+    mind: Mind
+    new_masker: Callable[[], Masker]
+    join: Callable[[list[MaskedText]], MaskedText]
+    is_backchannel: Callable[[str], bool]
+    record: Recorder
+    offered: Callable[[], None]
+    speech: Speaking | None = None
+    hear: Callable[[CallStart, Callable[[], int]], Hearing] | None = None
