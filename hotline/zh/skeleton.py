@@ -59,8 +59,8 @@ def _fold_char(char: str) -> str:
 
 @functools.lru_cache(maxsize=32768)
 def _joins(char: str) -> bool:
-    """A mark: it belongs to the character before it."""
-    return unicodedata.category(char).startswith("M")
+    """A mark without a place of its own: it belongs to the character before it."""
+    return unicodedata.category(char) in {"Mn", "Me"}
 
 
 def _cluster_end(raw: str, at: int) -> int:
@@ -72,6 +72,13 @@ def _cluster_end(raw: str, at: int) -> int:
 
 def skeleton(raw: str) -> Skeleton:
     """The plain form and where each of its characters came from. Linear."""
+    alone = [_fold_char(char) for char in raw]
+    if "" not in alone and len(plain := "".join(alone)) == len(raw):  # nearly always: no marks, one for one
+        return Skeleton(text=simplify(plain), starts=tuple(range(len(raw))), ends=tuple(range(1, len(raw) + 1)))
+    return _by_clusters(raw)
+
+
+def _by_clusters(raw: str) -> Skeleton:
     text: list[str] = []
     starts: list[int] = []
     ends: list[int] = []

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hotline.zh.numerals import DIGIT_OF
-from hotline.zh.skeleton import skeleton
+from hotline.zh.skeleton import _by_clusters, skeleton
 
 MOBILE = "13800138000"
 ANY_TEXT = st.one_of(st.text(), st.text(alphabet="1１①٣e\u0301\u0336\u200b\ufe0f\u20e3㎡½ﬁ瞭解\ud800\x00\n\t 한글계", max_size=60))
@@ -34,6 +34,11 @@ def test_plain_text_changes_neither_length_nor_place(raw: str) -> None:
     plain = skeleton(raw)
     assert plain.starts == tuple(range(len(raw)))
     assert plain.ends == tuple(range(1, len(raw) + 1))
+
+
+@given(ANY_TEXT)
+def test_the_short_way_ends_where_the_long_one_does(raw: str) -> None:
+    assert skeleton(raw) == _by_clusters(raw)
 
 
 @pytest.mark.parametrize(
