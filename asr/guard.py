@@ -20,12 +20,14 @@ from hotline.zh.script import simplify
 
 MAX_NO_SPEECH_PROB = 0.6
 MIN_AVG_LOGPROB = -1.0
+MIN_SHORT_ANSWER_LOGPROB = -1.6  # one syllable scores low (对 -1.03); a syllable invented for noise lies below -4
 MAX_COMPRESSION_RATIO = 2.0
 MAX_CHARACTERS_PER_S = 9.0
 EDGE_S = 0.2  # the detector cuts up to this much from a word's edges: short answers would look too fast
 MIN_VOICED_MS = 250
 MAX_ECHO_DISTANCE = 0.3
-MIN_ECHO_WORDS = 3  # one or two hot words alone are an answer, a recited list is an echo
+MIN_ECHO_WORDS = 3  # one or two hot words alone are an answer; three or more and little else are the list recited
+MIN_ECHO_SHARE = 0.8
 LOOPS = {1: 8, 2: 5, 3: 4}  # length of the repeated piece: how often is too often
 LOOPS_LONG = 3
 MAX_LOOP_PIECE = 12
@@ -84,7 +86,7 @@ def _no_speech(case: _Case) -> bool:
 
 
 def _unsure(case: _Case) -> bool:
-    return case.decoded.avg_logprob < MIN_AVG_LOGPROB
+    return case.decoded.avg_logprob < (MIN_SHORT_ANSWER_LOGPROB if case.words in SHORT_ANSWERS else MIN_AVG_LOGPROB)
 
 
 def _too_short(case: _Case) -> bool:
@@ -130,8 +132,13 @@ def _foreign_script(case: _Case) -> bool:
 
 
 def _prompt_echo(case: _Case) -> bool:
-    lists = ("".join(case.hot_words),) if len(case.hot_words) >= MIN_ECHO_WORDS else ()
-    return any(_near(case.words, prompt) for prompt in (*case.prompts, *lists) if prompt)
+    return any(_near(case.words, prompt) for prompt in case.prompts if prompt) or _recited(case.words, case.hot_words)
+
+
+def _recited(words: str, hot_words: tuple[str, ...]) -> bool:
+    """Whether the text is little else than hot words: real questions ask something about them."""
+    found = [word for word in sorted(hot_words, key=len, reverse=True) for _ in range(words.count(word)) if word]
+    return len(found) >= MIN_ECHO_WORDS and sum(map(len, found)) >= MIN_ECHO_SHARE * len(words)
 
 
 def _near(words: str, prompt: str) -> bool:

@@ -10,5 +10,6 @@ MAX_HOT_WORDS = 10
 
 def prompt_of(hints: DecodeHints) -> str:
     """The language's sentence, then the likely words; may be empty."""
-    words = "，".join(hints.hot_words[:MAX_HOT_WORDS])
+    # 、 marks a list: after ， and at one beam the model took the words for speech and recited them
+    words = "、".join(hints.hot_words[:MAX_HOT_WORDS])
     return (MANDARIN_PROMPT if hints.language == "zh" else "") + (words + "。" if words else "")

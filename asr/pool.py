@@ -94,6 +94,11 @@ class DecodePool:
         """Jobs that wait for a worker."""
         return len(self._finals) + len(self._speculative)
 
+    @property
+    def unfinished(self) -> int:
+        """Jobs that wait or run."""
+        return self.queued + len(self._workers) - len(self._idle)
+
     async def decode(self, speech: Pcm, hints: DecodeHints, priority: Priority) -> Decoded:
         """Decode one segment. Raises RecogniserFailed, RecogniserStalled, and RecogniserBusy for speculative work only."""
         return await self.run(DecodeJob(speech=speech, hints=hints, priority=priority))

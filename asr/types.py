@@ -233,5 +233,5 @@ class HearingSettings:
     beam: int = 1
     decode_deadline_ms: int = 8000
     max_queue: int = 32
-    window_padding_ms: int = 1500
+    window_padding_ms: int = 2000
     endpoint: EndpointSettings = EndpointSettings()

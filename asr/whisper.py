@@ -115,7 +115,7 @@ class WhisperRecogniser:
         )[0]
         written = result.sequences_ids[0]
         logprob = result.scores[0] * len(written) / (len(written) + 1)  # the score's mean leaves out the end token
-        text = simplify(tokenizer.decode(written).strip())
+        text = simplify(tokenizer.decode(written).replace("\ufffd", "").strip())  # half a character: a token cut it
         return _Scored(Decoded(text=text, avg_logprob=logprob, no_speech_prob=result.no_speech_prob), len(written) + 1)
 
     def _tokenizer(self, language: str) -> Any:  # noqa: ANN401  untyped library
