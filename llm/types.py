@@ -59,7 +59,11 @@ class Personal(enum.Enum):
     PLATE = "车牌号"
     EMAIL = "邮箱"
     ACCOUNT = "账号"
+    WECHAT = "微信号"
+    QQ = "QQ号"
+    CREDIT_CODE = "信用代码"
     NAME = "姓名"
+    SPELLING = "姓名写法"  # 木子李, 晴天的晴
     ADDRESS = "地址"
     BIRTH_DATE = "出生日期"
     NUMBER = "号码"  # a number whose kind is not sure: masked all the same
@@ -252,7 +256,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweringSettings:
-    """The answering room. hot_score/hot_margin: acceptance of the hot pool; stored_score: of a stored answer."""
+    """The answering room. hot_score/hot_margin: acceptance of the hot pool; stored_*: of a stored answer."""
 
     knowledge_dir: str = "kb"
     engine: str = "none"
@@ -262,6 +266,7 @@ class AnsweringSettings:
     hot_score: float = 0.62
     hot_margin: float = 0.12
     stored_score: float = 0.5
+    stored_margin: float = 0.1
     clarifications: int = 1
     mask_budget_ms: int = 20
     region: str = ""

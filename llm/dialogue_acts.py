@@ -1,0 +1,147 @@
+"""A caller's words → what they do to the dialogue: ask for a person, say goodbye, ask to repeat, agree, choose. Knows no topics.
+
+Matched by sound, so that 专人工 and 在见 count; short words must be all that was said, so that a question is never taken for one.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import re
+
+from hotline.zh.pinyin import fuzzy, syllables
+from hotline.zh.skeleton import skeleton
+
+
+class Act(enum.Enum):
+    """What a turn does, when it is no question."""
+
+    PERSON = "person"
+    REPEAT = "repeat"
+    GOODBYE = "goodbye"
+    YES = "yes"
+    NO = "no"
+    FIRST = "first"
+    SECOND = "second"
+    THERE = "there"  # 喂，听得到吗
+
+
+_FILLERS = (
+    "嗯 呃 啊 哦 噢 呀 吧 哈 嘛 呢 了 的 那 那个 就 就是 我 你 您 喂 哎 唉 诶 好 好的 好吧 行 可以 知道了 明白了 "
+    "清楚了 懂了 嗯嗯 麻烦 麻烦你 请 先 这个 给我 帮我 同志 师傅"
+)
+_GOODBYES = (
+    "没有了 没了 没有别的了 没别的了 没有其他问题了 没什么了 没有什么了 没问题了 没事了 没事 不用了 不需要了 不问了 "
+    "谢谢 谢谢你 谢谢您 感谢 多谢 辛苦了 再见 拜拜 再会 就这样 就这样吧 就这些 就这些了 行了 好了 可以了 挂了 挂了吧 "
+    "我挂了 先这样 先这样吧 没有问题了 打扰了 麻烦了 够了 先挂了 回头见"
+)
+_THANKS_ALONE = "知道了 明白了 清楚了 懂了"
+_YESES = (
+    "对 对的 对对 对对对 是 是的 是啊 没错 嗯 好 好的 可以 行 要 就是这个 就这个 正是 当然 对呀 对啊 是这个 嗯嗯 要的 需要 好啊"
+)
+_NOES = "不 不是 不对 不是的 不要 都不是 不行 没有 没 错了 不是这个 不用 两个都不是 不需要"
+_FIRSTS = "第一个 前一个 前面那个 前面的 头一个 第一种 一 前者 第一"
+_SECONDS = "第二个 后一个 后面那个 后面的 第二种 二 后者 第二"
+_REPEATS = (
+    "再说一遍 再说一次 再讲一遍 再讲一次 重复一遍 重复一下 重说一遍 没听清 没听清楚 没有听清 听不清 听不清楚 "
+    "没听明白 没听懂 你说什么 您说什么 说的什么 说什么 刚才说什么 刚才说的什么 什么 啥 慢一点 慢点 说慢点 说慢一点 "
+    "讲慢点 慢慢说 太快了 说太快了 大声点 大声一点 大点声 声音大点 声音大一点 声音太小了 听不见 没听见 没听到 听不到 "
+    "能不能再说一遍 能再说一遍吗 可以再说一遍吗 再来一遍 刚才没听清 前面没听清 再念一遍"
+)
+_THERES = "听得到吗 听得见吗 能听到吗 能听见吗 有人吗 在吗 还在吗 你在听吗 你好 您好 喂喂 喂喂喂"
+_BACKCHANNELS = (
+    "嗯 嗯嗯 呃 啊 哦 噢 喔 对 对的 对对 对对对 是 是的 是啊 好 好的 好好 好好好 行 行行 明白 知道 知道了 明白了 "
+    "懂了 这样啊 这样 哦哦 嗯好 哼 唉 诶 没错 可以 好嘞 好吧"
+)
+
+_AROUND_CHOICE = "嗯 呃 啊 哦 呀 吧 那 我 问 问的 是 对 好 想问 想问的 要问 想问的是 要问的是 问的是 说的是 的"
+_PHRASES = ((Act.REPEAT, _REPEATS), (Act.GOODBYE, _GOODBYES), (Act.THERE, _THERES))
+_CHOICES = ((Act.FIRST, _FIRSTS), (Act.SECOND, _SECONDS), (Act.NO, _NOES), (Act.YES, _YESES))
+
+# Said within a sentence, these alone ask for a person.
+_PERSON_ANYWHERE = (
+    "转人工 转接人工 接人工 要人工 找人工 人工服务 人工客服 人工坐席 人工台 人工接听 人工热线 人工来 叫人工 换人工 "
+    "真人 活人 不要机器人 不跟机器人 别跟我机器人 不想跟机器人 不和机器人 换个人来 换人来 叫个人来 叫个人 接个人 "
+    "找个人来 转个人 给我接人 转接客服 转客服 找客服 要客服 接客服 叫客服 联系客服 接线员 话务员 叫你们领导 "
+    "找你们领导 让你们领导 叫工作人员 转工作人员 找工作人员 接工作人员 让工作人员 请工作人员"
+)
+# These only when nothing else is said.
+_PERSON_ALONE = (
+    "人工 我要找人 找人 找个人 要个人 有人吗 换个人 换人 转 转吧 转一下 转过去 转接 接过去 客服 工作人员 跟人说话 "
+    "和人说话 跟人讲 人来 来个人 不要机器 说人话 接人 给我转 帮我转"
+)
+_NOT_PERSON = re.compile("人工[费流智授湖林耳]|(?:不要|不用|别|先别|不需要|不想)(?:再)?(?:给我)?(?:转|接|找|叫|换)")
+_LAWYER = re.compile("[转接找要].{0,4}(?:律师|专员|专家).{0,4}$")
+_FAR_PERSON = re.compile("[转接找叫要换].{0,6}(?:人工|真人|活人|客服|工作人员|接线员|话务员)")
+_LONGEST_TURN = 24  # characters; a longer turn is no mere phrase
+_LONGEST_PHRASE = 9
+_NOISE = re.compile(r"[\s，。！？；：、,.!?;:…~～“”\"'‘’（）()]+")
+
+
+def act_of(text: str, *, answering: bool = False) -> Act | None:
+    """The act, or None for a question or a statement. answering: a question of ours is open, so 好 is a yes and 不用了 a no."""
+    folded = _NOISE.sub("", skeleton(text).text).lower()
+    if not folded:
+        return None
+    sounds = tuple(map(_sound, folded))
+    if _asks_for_person(folded, sounds):
+        return Act.PERSON
+    if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
+        return choice
+    return _first_of(_PHRASES, sounds, _FILLERS) or _first_of(_CHOICES, sounds, _AROUND_CHOICE)
+
+
+def is_backchannel(text: str) -> bool:
+    """嗯, 对, 好的: the caller listens and takes no turn."""
+    sounds = tuple(map(_sound, _NOISE.sub("", skeleton(text).text)))
+    return bool(sounds) and _spans(sounds, _BACKCHANNELS, "")
+
+
+def is_thanks(text: str) -> bool:
+    """知道了, 明白了 and nothing else: understood, perhaps the end."""
+    return _spans(tuple(map(_sound, _NOISE.sub("", skeleton(text).text))), _THANKS_ALONE, _FILLERS)
+
+
+def _first_of(table: tuple[tuple[Act, str], ...], sounds: tuple[str, ...], fillers: str) -> Act | None:
+    return next((act for act, words in table if _spans(sounds, words, fillers)), None)
+
+
+def _asks_for_person(folded: str, sounds: tuple[str, ...]) -> bool:
+    if _NOT_PERSON.search(folded):
+        return False
+    if _FAR_PERSON.search(folded) or _LAWYER.search(folded):
+        return True
+    joined = f" {' '.join(sounds)} "
+    if any(f" {' '.join(phrase)} " in joined for phrase in _phrases(_PERSON_ANYWHERE)):
+        return True
+    return _spans(sounds, _PERSON_ALONE, _FILLERS + " 要 想 我要 我想 快 赶紧 马上 直接 帮忙 给 让 个")
+
+
+@functools.lru_cache(maxsize=8192)
+def _sound(char: str) -> str:
+    return fuzzy(syllables(char)[0])
+
+
+@functools.cache
+def _phrases(words: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(map(_sound, word)) for word in words.split())
+
+
+def _spans(sounds: tuple[str, ...], words: str, fillers: str) -> bool:
+    """The whole is made of these words and fillers, with at least one of the words."""
+    if len(sounds) > _LONGEST_TURN:
+        return False
+    strong, weak, length = _phrases(words), _phrases(fillers), len(sounds)
+    fits = [False] * (length + 1)  # sounds[:at] is made of words and fillers
+    meant = [False] * (length + 1)  # …with one of the words among them
+    fits[0] = True
+    for start in range(length):
+        if not fits[start]:
+            continue
+        for end in range(start + 1, min(length, start + _LONGEST_PHRASE) + 1):
+            piece = sounds[start:end]
+            if piece in strong:
+                fits[end] = meant[end] = True
+            elif piece in weak:
+                fits[end], meant[end] = True, meant[end] or meant[start]
+    return meant[length]

@@ -1,0 +1,163 @@
+"""A language model inside this process (llama.cpp through xllamacpp): prompt → tokens. Knows no knowledge base, checks or calls.
+
+One generation at a time, in one worker thread; what comes meanwhile waits, within its own deadline. Closing the generator stops the
+model at its next token; while it still reads a prompt nothing can stop it, so the batches are small and the caller doesn't wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncGenerator, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llm.stops import StopGuard
+from llm.types import EngineFailed, EngineMissing, EngineStalled, GenerateParams, Prompt, TokenEvent
+
+_BATCH_TOKENS = 32  # a stop during the prompt takes effect at a batch's end
+_WARM_UP_TOKENS = 8
+_WARM_UP = Prompt(system="你是政务热线的语音助手。", user="资料：办事大厅周一到周五上班。\n市民问题：几点上班？\n回答：" * 2)
+_TURN_ENDS = ("<|im_end|>", "<|im_start|>", "<|endoftext|>")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSpeed:
+    """Measured at warm-up, on this machine, under its load of that moment."""
+
+    prefill_tokens_per_s: float
+    decode_tokens_per_s: float
+
+    def first_token_ms(self, prompt_tokens: int) -> int:
+        """About when the first token of such a prompt comes."""
+        return round(1000 * (prompt_tokens / self.prefill_tokens_per_s + 1 / self.decode_tokens_per_s))
+
+
+class EmbeddedEngine:
+    """One GGUF model. Made by `load` (seconds); `close` frees it."""
+
+    def __init__(self, server: Any, name: str) -> None:  # noqa: ANN401  xllamacpp has no types
+        """Wrap a loaded model."""
+        self.name = name
+        self._server = server
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="llm")
+        self.speed = self._warm_up()
+
+    @classmethod
+    def load(cls, model: Path, *, threads: int = 1, context_tokens: int = 2048) -> EmbeddedEngine:
+        """Load the weights and measure. model: a .gguf file, or a folder that holds one. Blocking. Raises EngineMissing."""
+        weights = _weights(model)
+        try:
+            import xllamacpp  # noqa: PLC0415  30 MB of library, only for those who use it
+        except ImportError:
+            raise EngineMissing("the embedded engine needs the package xllamacpp; install Hotline's requirements again") from None
+        params = xllamacpp.CommonParams()
+        params.model.path = str(weights)
+        params.n_ctx, params.n_parallel = context_tokens, 1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+        params.n_batch = params.n_ubatch = _BATCH_TOKENS
+        params.cache_ram_mib, params.warmup, params.verbosity = 0, True, -1
+        try:
+            return cls(xllamacpp.Server(params), weights.stem)
+        except (RuntimeError, ValueError):
+            raise EngineMissing(f"{weights.name} does not load as a GGUF model; pull it again: hotline models pull") from None
+
+    async def generate(self, prompt: Prompt, params: GenerateParams) -> AsyncGenerator[TokenEvent, None]:
+        """Stream text. Raises EngineStalled when none comes for first_token_ms, EngineFailed when the model refuses the prompt."""
+        loop = asyncio.get_running_loop()
+        arrived: asyncio.Queue[str | EngineFailed | None] = asyncio.Queue()
+        stop = threading.Event()
+
+        def hand_in(item: str | EngineFailed | None) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
+                loop.call_soon_threadsafe(arrived.put_nowait, item)
+
+        running = self._start(prompt, params, hand_in, stop)
+        guard = StopGuard((*_TURN_ENDS, *params.stop))
+        try:
+            while not guard.stopped and (piece := await self._next(arrived, params.first_token_ms)) is not None:
+                if text := guard.feed(piece):
+                    yield TokenEvent(text=text)
+            if rest := guard.flush():
+                yield TokenEvent(text=rest)
+        finally:
+            stop.set()
+            running.cancel()  # of use only while it still waits for its turn
+
+    def close(self) -> None:
+        """Free the model, after the running step."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._server = None
+
+    def _start(
+        self, prompt: Prompt, params: GenerateParams, hand_in: Callable[[str | EngineFailed | None], None], stop: threading.Event
+    ) -> Future[None]:
+        def on_chunk(chunk: Mapping[str, Any]) -> bool:
+            if "error" in chunk:
+                hand_in(
+                    EngineFailed(f"the model refused the prompt: {chunk['error'].get('type', 'unknown')}; shorten the passages")
+                )
+                return True
+            if not stop.is_set() and (text := chunk["choices"][0]["text"]):
+                hand_in(text)
+            return stop.is_set()
+
+        def work() -> None:
+            try:
+                if not stop.is_set():
+                    self._server.handle_completions(_request(prompt, params), on_chunk)
+            except (RuntimeError, ValueError):
+                hand_in(EngineFailed("the embedded engine broke while generating; restart the server"))
+            finally:
+                hand_in(None)
+
+        try:
+            return self._worker.submit(work)
+        except RuntimeError:
+            raise EngineFailed("the embedded engine is closed; start it again") from None
+
+    async def _next(self, arrived: asyncio.Queue[str | EngineFailed | None], deadline_ms: int) -> str | None:
+        try:
+            async with asyncio.timeout(deadline_ms / 1000):
+                item = await arrived.get()
+        except TimeoutError:
+            raise EngineStalled(
+                f"{self.name} gave no text within {deadline_ms} ms; give it fewer passages or more threads"
+            ) from None
+        if isinstance(item, EngineFailed):
+            raise item
+        return item
+
+    def _warm_up(self) -> EngineSpeed:
+        last: dict[str, Any] = {}
+
+        def keep(chunk: dict[str, Any]) -> bool:
+            last.update(chunk)
+            return False
+
+        self._server.handle_completions(_request(_WARM_UP, GenerateParams(max_tokens=_WARM_UP_TOKENS)), keep)
+        timings = last.get("timings", {})
+        return EngineSpeed(
+            prefill_tokens_per_s=round(float(timings.get("prompt_per_second") or 1.0), 1),
+            decode_tokens_per_s=round(float(timings.get("predicted_per_second") or 1.0), 1),
+        )
+
+
+def _weights(model: Path) -> Path:
+    if model.is_dir():
+        found = sorted(model.glob("*.gguf"))
+        if len(found) == 1:
+            return found[0]
+        raise EngineMissing(f"{model.name}: {len(found)} .gguf files where one is needed; run: hotline models pull {model.name}")
+    if not model.is_file():
+        raise EngineMissing(f"{model.name}: no such model; run: hotline models pull {model.name}")
+    return model
+
+
+def _request(prompt: Prompt, params: GenerateParams) -> dict[str, Any]:
+    """ChatML, the template of Qwen and SmolLM. `Prompt` holds no control marks: its maker took them out."""
+    text = f"<|im_start|>system\n{prompt.system}<|im_end|>\n<|im_start|>user\n{prompt.user}<|im_end|>\n<|im_start|>assistant\n"
+    return {"prompt": text, "n_predict": params.max_tokens, "temperature": params.temperature, "stream": True, "cache_prompt": True}

@@ -1,0 +1,86 @@
+"""A short question after an answer (要钱吗, 多久) → the entry of the same topic that answers it. Pure; knows no scores, no engine.
+
+Such a question names no matter of its own: by itself it would match whatever entry happens to use the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llm.gate import doubts
+from llm.retrieve import plain
+from llm.types import Dialogue, Entry
+
+# What is asked → what an answer to it contains.
+_FACETS: tuple[tuple[str, str], ...] = (
+    ("钱|收费|费用|工本费|贵", "收费|费|[0-9零一二三四五六七八九十百千万]+元|免费|钱"),
+    ("多久|几天|多长时间|什么时候|啥时候|几个|几次|一次|时间|工作日|几点", "[日天月年]|小时|分钟|季度|点|当场|当天"),
+    ("哪|地方|地址|窗口", "到.{2,}|向|窗口|派出所|大厅|街道|网|应用|中心"),
+    ("带|材料|证件|手续|东西|资料", "带|凭|材料|证|提交|合同"),
+    ("网上|手机上|线上|不去|应用", "网|应用|线上"),
+    ("代办|别人|本人|家人|子女|替", "本人|代办|委托|亲自"),
+    ("条件|资格|谁能", "以上|满|符合|可以"),
+)
+_ANYTHING = "."
+_MORE = re.compile("具体|详细|仔细|还有吗|还有呢|然后呢|再说说|讲讲")
+_OBJECTION = re.compile("不对|你刚才|您刚才|刚才说|你说的|上面说|搞错")
+_EMPTY = re.compile(
+    "钱|收费|费用|工本费|费|多久|多长|时间|几天|什么时候|啥时候|几个|几次|次|工作日|几点|几|地方|地址|窗口|材料|证件|手续|东西|资料|带|网上|手机上|线上|"
+    "代办|别人|本人|家人|子女|条件|资格|谁能|具体|详细|仔细|等一下|等一等|等等|等|请问|麻烦|那个|那么|那|这个|这|怎么样|怎么办|怎么|如何|咋|什么|啥|哪里|哪儿|哪|多少|"
+    "我|你|您|他|她|的|了|吗|呢|啊|呀|吧|嘛|要|想|问|可以|可不可以|能不能|能|需要|是不是|是|有没有|有|去|到|在|给|得|还|也|"
+    "都|就|取|办理|办|弄|一下|会|收|交|好"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """entry: what answers. text: its answer or, where only that holds it, its detail. objection: the caller doubts us."""
+
+    entry: Entry
+    text: str
+    objection: bool = False
+
+
+def is_bare(question: str) -> bool:
+    """Asks for a fee, a place, a time, and names no matter."""
+    folded = plain(question)
+    return bool(folded) and len(_EMPTY.sub("", folded)) <= 1 and _facet(folded) is not None
+
+
+def topic_of(dialogue: Dialogue, entries: Sequence[Entry]) -> Entry | None:
+    """The entry that the dialogue rested on last."""
+    known = {entry.id: entry for entry in entries}
+    for exchange in reversed(dialogue.history):
+        if exchange.topic_id in known:
+            return known[exchange.topic_id]
+    return None
+
+
+def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: str = "") -> FollowUp | None:
+    """The topic's own entry if it holds what is asked, else a sibling that does."""
+    folded = plain(question)
+    objection = bool(_OBJECTION.search(folded))
+    facet = _facet(folded)
+    if facet is None and not objection:
+        return None
+    siblings = [entry for entry in entries if entry.topic == topic.topic and entry.id != topic.id]
+    for entry in (topic, *siblings):
+        # an objection may hold a negation or a figure that is wrong: that is what the answer corrects
+        if not objection and any(doubt.hard for doubt in doubts(question, entry, region=region)):
+            continue
+        if objection and facet is None:
+            return FollowUp(entry=topic, text=topic.answer, objection=True)
+        for text in (entry.detail, entry.answer) if facet is _ANYTHING else (entry.answer, entry.detail):
+            if facet and re.search(facet, text):
+                return FollowUp(entry=entry, text=text, objection=objection)
+    return None
+
+
+def _facet(folded: str) -> str | None:
+    """What the answer must contain."""
+    for asks, answers in _FACETS:
+        if re.search(asks, folded):
+            return answers
+    return _ANYTHING if _MORE.search(folded) else None

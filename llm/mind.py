@@ -1,0 +1,285 @@
+"""One masked question → the steps of its answer. Knows nothing of audio, of the line or of the record; stateless between calls.
+
+Reads like the route: emergency, a refusal, a person, repeat, goodbye, dictated data, hot pool, stored answer, follow-up, engine,
+one clarifying question, a person. What is spoken is reviewed text, or generated text that passed the checks clause by clause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from llm import phrases
+from llm.clauses import clauses
+from llm.dialogue_acts import Act, act_of, is_thanks
+from llm.emergency import EmergencyRule
+from llm.followup import follow_up, is_bare, topic_of
+from llm.gate import About, doubts
+from llm.generate import Refused, checked_clauses
+from llm.hotpool import HotPool, Verdict
+from llm.knowledge import is_valid
+from llm.noted import dictated
+from llm.retrieve import Retriever, plain
+from llm.safety import SafetyAction, SafetyRule
+from llm.types import (
+    AnsweringError,
+    AnsweringSettings,
+    AskedFor,
+    Clause,
+    Close,
+    Dialogue,
+    Engine,
+    Entry,
+    HandOver,
+    MaskedText,
+    Passage,
+    Route,
+    Routed,
+    Step,
+)
+
+_SEARCHED = 8
+_OFFER_FROM = 0.36  # a candidate below this is not worth a clarifying question
+_GENERATE_FROM = 0.45  # below this no passage is near enough for an engine to rest on
+_YES_NO = re.compile(r"吗$|么$|[不没]$|(.{1,2})[不没]\1|有没有|能否|可否|是否|合不合法|会不会|算不算")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What was found for a question. open: candidates of our clarifying question, if it is still open."""
+
+    asked: str
+    passages: tuple[Passage, ...]
+    topic: Entry | None
+    open: tuple[Entry, ...]
+
+
+class AnsweringMind:
+    """Finds answers in one knowledge base. engine: optional, used where the stored answers have none."""
+
+    def __init__(self, entries: Sequence[Entry], settings: AnsweringSettings, engine: Engine | None = None) -> None:
+        """Index the entries (about a millisecond an entry)."""
+        self.entries = tuple(entries)
+        self._settings = settings
+        self._engine = engine
+        self._search = Retriever(self.entries)
+        self._pool = HotPool(settings)
+        self._emergency = EmergencyRule()
+        self._safety = SafetyRule()
+
+    async def answer(self, question: MaskedText, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
+        """Danger → refusal → person → repeat → goodbye → dictated → hot → stored → follow-up → engine → clarify once → person."""
+        steps = self._guarded_steps(question) or self._act_steps(question, dialogue) or self._dictated_steps(question)
+        if steps is None:
+            found = self._find(question, dialogue)
+            steps = self._stored_steps(found)
+            if steps is None and self._may_generate(found):
+                async with aclosing(self._generated(question, found, dialogue)) as written:
+                    async for step in written:
+                        steps = ()
+                        yield step  # noqa: ASYNC119  consumer closes us
+            if steps is None:
+                steps = self._unknown_steps(found, dialogue)
+        for step in steps:
+            yield step
+
+    # ------------------------------------------------------------ before any search
+
+    def _guarded_steps(self, question: MaskedText) -> tuple[Step, ...] | None:
+        """Danger first; then what the bot doesn't go along with."""
+        if emergency := self._emergency.check(question):
+            spoken = [Clause(text=text, protected=True) for text in clauses(emergency.instruction)]
+            routed = Routed(route=Route.EMERGENCY, confidence=1.0, explain=f"emergency rule: {emergency.kind.value}")
+            return (routed, *spoken, HandOver(reason="emergency", skill="emergency", urgent=True))
+        unsafe = self._safety.check(question)
+        if unsafe is None:
+            return None
+        steps = _speak(Route.REFUSED, unsafe.reply, 1.0, f"safety rule: {unsafe.kind.value}")
+        return (*steps, HandOver(reason="asked")) if unsafe.action is SafetyAction.TRANSFER else steps
+
+    def _act_steps(self, question: MaskedText, dialogue: Dialogue) -> tuple[Step, ...] | None:
+        """A turn that is no question."""
+        offered = self._offered(dialogue)
+        act = act_of(question.text, answering=bool(offered))
+        match act:
+            case Act.PERSON:
+                return _to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for a person")
+            case Act.REPEAT:
+                return self._again(dialogue)
+            case Act.THERE:
+                return _speak(Route.REPEAT, phrases.I_HEAR_YOU, 1.0, "asks whether we listen")
+            case Act.YES | Act.NO | Act.FIRST | Act.SECOND if offered or _last_route(dialogue) is Route.CLARIFY:
+                return _settle(act, offered)
+            case Act.GOODBYE | Act.NO if act is Act.GOODBYE or _offered_more(dialogue):
+                return (*_speak(Route.GOODBYE, phrases.GOODBYE, 1.0, "the caller is done"), Close())
+        no_question = act is not None or is_thanks(question.text)
+        return _speak(Route.NOTED, phrases.WHAT_ELSE, 1.0, "no question") if no_question else None
+
+    def _again(self, dialogue: Dialogue) -> tuple[Step, ...]:
+        """What was said last, from its start."""
+        last = next((exchange for exchange in reversed(dialogue.history) if exchange.said), None)
+        if last is None:
+            return _speak(Route.REPEAT, phrases.NOTHING_SAID_YET, 1.0, "nothing to repeat")
+        entry = topic_of(Dialogue(history=(last,)), self.entries) if last.route in {Route.HOT, Route.STORED} else None
+        said = last.said.removeprefix(phrases.AGAIN)
+        text = phrases.AGAIN + (entry.answer if entry else said)
+        return _speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
+
+    @staticmethod
+    def _dictated_steps(question: MaskedText) -> tuple[Step, ...] | None:
+        item = dictated(question)
+        if item is None:
+            return None
+        if item.complete:
+            return _speak(Route.NOTED, phrases.noted(item.kind), 1.0, f"dictated: {item.kind.name.lower()}")
+        spoken = phrases.incomplete(item.kind, item.raw_end - item.raw_start)
+        return (*_speak(Route.NOTED, spoken, 0.6, f"dictated, incomplete: {item.kind.name.lower()}"), AskedFor(kind=item.kind))
+
+    # ------------------------------------------------------------ stored answers
+
+    def _find(self, question: MaskedText, dialogue: Dialogue) -> _Found:
+        asked, offered = question.text, self._offered(dialogue)
+        passages = self._passages(asked, dialogue)
+        if dialogue.clarified and dialogue.history and not (passages and passages[0].score >= self._settings.stored_score):
+            both = f"{dialogue.history[-1].caller.text}，{asked}"  # the answer to our question may be half a question
+            joined = self._passages(both, dialogue)
+            if joined and (not passages or joined[0].score > passages[0].score):
+                asked, passages = both, joined
+        return _Found(asked=asked, passages=passages, topic=topic_of(dialogue, self.entries), open=offered)
+
+    def _passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
+        """Only what is valid today, here."""
+        here = {"", self._settings.region}
+        return tuple(
+            passage
+            for passage in self._search.search(asked, at_most=_SEARCHED)
+            if is_valid(passage.entry, dialogue.today) and (not self._settings.region or passage.entry.region in here)
+        )
+
+    def _stored_steps(self, found: _Found) -> tuple[Step, ...] | None:
+        if found.topic and is_bare(found.asked) and (steps := self._follow_steps(found)):
+            return steps
+        if is_bare(found.asked):
+            return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "names no matter") if not found.topic else None
+        for route, verdict in ((Route.HOT, self._pool.match(found.asked, found.passages)), (Route.STORED, self._stored(found))):
+            if verdict.entry:
+                return _speak(route, verdict.entry.answer, verdict.score, verdict.why, verdict.entry)
+        return self._follow_steps(found)
+
+    def _stored(self, found: _Found) -> Verdict:
+        return self._pool.match_stored(found.asked, found.passages)
+
+    def _follow_steps(self, found: _Found) -> tuple[Step, ...] | None:
+        if found.topic is None or found.open:
+            return None
+        follow = follow_up(found.asked, found.topic, self.entries, region=self._settings.region)
+        if follow is None:
+            return None
+        spoken = phrases.CHECKED_AGAIN + follow.text if follow.objection else follow.text
+        return _speak(Route.STORED, spoken, 0.8, f"follow-up on {found.topic.id}", follow.entry)
+
+    # ------------------------------------------------------------ the engine
+
+    def _may_generate(self, found: _Found) -> bool:
+        """Never a yes or no, a may-I, or anything that a doubt hangs on: small models flip these."""
+        verdict = self._stored(found)
+        near = verdict.score >= _GENERATE_FROM and not any(doubt.hard for doubt in verdict.doubts)
+        return self._engine is not None and near and not _YES_NO.search(plain(found.asked))
+
+    async def _generated(self, question: MaskedText, found: _Found, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
+        """Nothing at all when the first clause fails or the engine is late; a person when a later clause fails."""
+        if self._engine is None:
+            return
+        used = found.passages[:1]
+        ids, spoken = (used[0].entry.id,), False
+        try:
+            async with aclosing(checked_clauses(self._engine, question, used, dialogue, self._settings.generate)) as written:
+                async for text in written:
+                    if isinstance(text, Refused):
+                        break
+                    if not spoken:
+                        routed = Routed(route=Route.GENERATED, confidence=_sure(used[0].score), source_ids=ids, explain="generated")
+                        yield routed  # noqa: ASYNC119  consumer closes us
+                    spoken = True
+                    yield Clause(text=text, source_ids=ids)  # noqa: ASYNC119  consumer closes us
+                else:
+                    return
+        except AnsweringError:
+            pass  # late or broken: the caller hears the stored sentence or a person instead
+        if spoken:
+            for text in clauses(phrases.NOT_KNOWN):
+                yield Clause(text=text)
+            yield HandOver(reason="not_in_kb")
+
+    # ------------------------------------------------------------ not known
+
+    def _unknown_steps(self, found: _Found, dialogue: Dialogue) -> tuple[Step, ...]:
+        """One clarifying question; after that a person."""
+        best = found.passages[0] if found.passages else None
+        why = self._stored(found).why
+        if dialogue.clarified >= self._settings.clarifications:
+            spoken = phrases.NOT_KNOWN if best else phrases.STILL_UNCLEAR
+            return _to_person(Route.UNKNOWN, spoken, "not_in_kb", why)
+        offers = self._offers(found)
+        if not offers:
+            return _speak(Route.CLARIFY, phrases.SAY_OTHERWISE, _sure(best.score if best else 0.0), why)
+        elsewhere = any(doubt.about is About.REGION for doubt in doubts(found.asked, offers[0], region=self._settings.region))
+        asked = phrases.did_you_mean([entry.question for entry in offers], offers[0].region if elsewhere else "")
+        return _speak(Route.CLARIFY, asked, _sure(found.passages[0].score), why, *offers)
+
+    def _offers(self, found: _Found) -> tuple[Entry, ...]:
+        """One or two candidates worth asking about: near each other, and about the caller's thing."""
+        near = [
+            passage for passage in found.passages if passage.score >= _OFFER_FROM and self._may_offer(found.asked, passage.entry)
+        ]
+        return tuple(passage.entry for passage in near[:2] if near[0].score - passage.score < self._settings.hot_margin)
+
+    def _may_offer(self, asked: str, entry: Entry) -> bool:
+        return not any(doubt.about is About.WORD for doubt in doubts(asked, entry, region=self._settings.region))
+
+    def _offered(self, dialogue: Dialogue) -> tuple[Entry, ...]:
+        """The candidates of our last question, found again in what was played."""
+        if _last_route(dialogue) not in {Route.CLARIFY, Route.REPEAT}:
+            return ()
+        said = dialogue.history[-1].said
+        if said == phrases.WHICH_OF_TWO and len(dialogue.history) > 1:
+            said = dialogue.history[-2].said
+        named = sorted((said.index(entry.question), entry.id, entry) for entry in self.entries if entry.question in said)
+        return tuple(entry for _, _, entry in named[:2])
+
+
+def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:
+    """The answer to our clarifying question."""
+    if act is Act.NO:
+        return _to_person(Route.UNKNOWN, phrases.NOT_KNOWN, "not_in_kb", "no candidate was right")
+    if act is Act.YES and len(offered) > 1:
+        return _speak(Route.CLARIFY, phrases.WHICH_OF_TWO, 1.0, "yes to two candidates", *offered)
+    chosen = offered[1:] if act is Act.SECOND else offered[:1]
+    if not chosen:
+        return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "chose, but nothing was offered")
+    return _speak(Route.STORED, chosen[0].answer, 1.0, "chosen after a clarifying question", chosen[0])
+
+
+def _last_route(dialogue: Dialogue) -> Route | None:
+    return dialogue.history[-1].route if dialogue.history else None
+
+
+def _offered_more(dialogue: Dialogue) -> bool:
+    return bool(dialogue.history) and dialogue.history[-1].said.endswith(phrases.ANYTHING_ELSE)
+
+
+def _speak(route: Route, text: str, confidence: float, why: str, *entries: Entry) -> tuple[Step, ...]:
+    """The route, then the text clause by clause."""
+    ids = tuple(entry.id for entry in entries)
+    routed = Routed(route=route, confidence=_sure(confidence), source_ids=ids, explain=why)
+    return (routed, *(Clause(text=clause, source_ids=ids) for clause in clauses(text)))
+
+
+def _to_person(route: Route, text: str, reason: str, why: str) -> tuple[Step, ...]:
+    return (*_speak(route, text, 1.0, why), HandOver(reason=reason))
+
+
+def _sure(score: float) -> float:
+    return round(min(1.0, max(0.0, score)), 3)

@@ -1,0 +1,53 @@
+"""The sentences of the answering room, in one place so that their audio can be made beforehand. Knows no entries and no caller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llm.types import Personal
+
+ANYTHING_ELSE = "还有什么可以帮您？"
+GOODBYE = "好的，感谢您的来电，再见。"
+TO_PERSON = "好的，马上为您转接工作人员，请稍等。"
+NOT_KNOWN = "这个问题，我需要请工作人员为您解答。请稍等，正在为您转接。"
+STILL_UNCLEAR = "抱歉，我还是没有弄明白。请稍等，我请工作人员来帮您。"
+SAY_OTHERWISE = "抱歉，我没有查到这件事。请您换个说法再说一遍，也可以说转人工，请工作人员解答。"
+WHICH_MATTER = "请问您问的是哪件事？请把事情和问题一起说一遍。"
+AGAIN = "好的，我再说一遍。"
+NOTHING_SAID_YET = "您好，我在听。请问您想咨询什么？"
+I_HEAR_YOU = "听得到，您请讲。"
+WHAT_ELSE = f"好的，{ANYTHING_ELSE}"
+WHICH_OF_TWO = "请您说第一个，还是第二个？"
+CHECKED_AGAIN = "我核对过了，"
+
+_LENGTHS = {Personal.MOBILE: ("十一位", 11), Personal.ID_CARD: ("十八位", 18), Personal.BANK_CARD: ("完整的", 16)}
+
+
+def noted(kind: Personal) -> str:
+    """The item is kept; it is not read back, since others may listen."""
+    return f"好的，您的{kind.value}已经记下，只用于回访。{ANYTHING_ELSE}"
+
+
+def incomplete(kind: Personal, length: int) -> str:
+    """length: characters that were heard."""
+    name, due = _LENGTHS.get(kind, ("完整的", 0))
+    wrong = "好像少了几位" if length < due else "好像有一位不对"
+    return f"您的{kind.value}，{wrong}。请您从头再说一遍{name}号码。"
+
+
+def did_you_mean(questions: Sequence[str], place: str = "") -> str:
+    """One or two candidates, by their own wording. place: said when the caller named another one."""
+    first = f"您是想问{place}{'的' if place else ''}{questions[0]}"
+    head = f"我这里只有{place}的规定。" if place else ""
+    if len(questions) == 1:
+        return f"{head}{first}吗？"
+    return f"{head}{first}，还是{questions[1]}？"
+
+
+def fixed() -> tuple[str, ...]:
+    """Every sentence that never changes."""
+    kinds = (Personal.MOBILE, Personal.NAME, Personal.ADDRESS, Personal.ID_CARD)
+    return (
+        *(GOODBYE, TO_PERSON, NOT_KNOWN, STILL_UNCLEAR, SAY_OTHERWISE, WHICH_MATTER, AGAIN, NOTHING_SAID_YET, I_HEAR_YOU),
+        *(WHAT_ELSE, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
+    )
