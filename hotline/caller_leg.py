@@ -86,7 +86,7 @@ class CallerLeg:
         on_event: Callable[[CallEvent], None] | None = None,
     ) -> None:
         """on_event: told everything that goes into events.jsonl, as it happens."""
-        self.recording = Recording(settings.rate_hz)
+        self.recording = Recording(settings.rate_hz, on_event)
         self.events: asyncio.Queue[Received | None] = asyncio.Queue(EVENTS_KEPT)
         self.is_over = False
         self.voice = CallerVoice(
@@ -99,7 +99,6 @@ class CallerLeg:
         self._stub = stub
         self._settings = settings
         self._token = token
-        self._on_event = on_event
         self._playout = LegPlayout()
         self._frame_samples = settings.rate_hz * FRAME_MS // 1000
         self._control: deque[pb.CallerFrame] = deque()
@@ -281,9 +280,7 @@ class CallerLeg:
         return False
 
     def _note(self, side: str, kind: str, **fields: Field) -> None:
-        event = self.recording.note(self.now_ms, side, kind, **fields)
-        if self._on_event is not None:
-            self._on_event(event)
+        self.recording.note(self.now_ms, side, kind, **fields)
 
 
 def _start_frame(settings: LegSettings) -> pb.CallerFrame:

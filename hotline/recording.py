@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,10 @@ SILENT_FRAMES = 15
 class Recording:
     """Grows by one frame of each side at a time; marks where either side begins and stops to sound."""
 
-    def __init__(self, rate_hz: int) -> None:
-        """Empty."""
+    def __init__(self, rate_hz: int, on_event: Callable[[CallEvent], None] | None = None) -> None:
+        """Empty. on_event: told each event as it is written down."""
         self.rate_hz = rate_hz
+        self._on_event = on_event
         self.events: list[CallEvent] = []
         self._sides: dict[str, array.array[float]] = {"caller": array.array("f"), "bot": array.array("f")}
         self._speech = {"caller": _Speech(), "bot": _Speech(threshold_dbov=-70.0, onset_frames=1)}
@@ -38,6 +40,8 @@ class Recording:
         """Write an event down."""
         event = CallEvent(at_ms=at_ms, side=side, kind=kind, fields=fields)
         self.events.append(event)
+        if self._on_event is not None:
+            self._on_event(event)
         return event
 
     def add(self, caller: Samples, bot: Samples) -> None:

@@ -65,6 +65,8 @@ async def replay_file(path: Path, settings: ReplaySettings, *, on_event: Callabl
             running = tasks.create_task(leg.run(), name="leg")
             await _play(leg, caller, audio.rate_hz, settings)
     report = running.result()
+    if not leg.recording.duration_ms:
+        return CallReport(path=path, leg=report, error=report.error or "the call never began")
     folder = _fresh_folder(settings.out_dir, path.stem)
     await asyncio.to_thread(_write, leg, folder, path.name)
     return CallReport(path=path, leg=report, turns=tuple(turns_of(leg.recording.events)), folder=folder, error=report.error)
