@@ -26,7 +26,7 @@ from llm.types import AnsweringSettings
 from tts.types import SpeakingSettings
 
 _PREFIX = "HOTLINE_"
-_OTHER_VARIABLES = {"HOTLINE_MODELS__DIR", "HOTLINE_HUB", "HOTLINE_LOG_STRICT", "HOTLINE_CONFIG"}
+_OTHER_VARIABLES = {"HOTLINE_MODELS__DIR", "HOTLINE_HUB", "HOTLINE_LOG_STRICT", "HOTLINE_CONFIG", "HOTLINE_CACHE_DIR"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,3 +17,8 @@ def configs_dir() -> Path:
 def models_dir() -> Path:
     """Where models live: a folder for each."""
     return Path(os.environ.get(MODELS_DIR_VARIABLE) or "~/.cache/hotline/models").expanduser()
+
+
+def cache_dir() -> Path:
+    """Where what can be made again is kept: HOTLINE_CACHE_DIR, else ``~/.cache/hotline``."""
+    return Path(os.environ.get("HOTLINE_CACHE_DIR") or "~/.cache/hotline").expanduser()

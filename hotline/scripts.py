@@ -22,7 +22,7 @@ class ScriptWrong(HotlineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expect:
-    """What the bot's answer to a step must be. route: one of these; includes/excludes: parts of the answer; masked: of what was heard."""
+    """What the bot must do. route: one of these; includes, excludes: parts of the answer; masked, not_heard: of what was heard."""
 
     route: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()

