@@ -21,7 +21,7 @@ models: setup ## the default models (VOICE=espeak: without the voice)
 	@$(BIN)/hotline models pull $(DEFAULT_MODELS)
 
 demo: models ## set up and answer a recorded call; result in out/demo/
-	@$(BIN)/hotline demo --voice $(VOICE)
+	@HOTLINE_SPEAKING__VOICE=$(VOICE) $(BIN)/hotline demo
 
 test: setup lint ## everything CI runs: lint, then all tests with coverage floors
 	@$(BIN)/hotline models pull --default --tests
@@ -52,7 +52,7 @@ bench: models ## the figures of one call on this machine
 
 proof: models ## long runs, by hand; their results go into docs/benchmarks.md
 	@$(BIN)/hotline models pull --tests
-	HOTLINE_PROOF=1 $(BIN)/python -m pytest -m slow --timeout=1800
+	$(BIN)/python -m pytest -m slow --timeout=1800
 	@$(BIN)/hotline bench call
 
 clean: ## everything made here; pulled models stay

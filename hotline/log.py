@@ -16,17 +16,18 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from traceback import walk_tb
 from types import TracebackType
-from typing import Literal, TextIO
+from typing import Literal, TextIO, get_args
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from hotline.errors import OURS, LogRefused, explain
+from hotline.errors import OURS, ConfigWrong, LogRefused, explain
 from hotline.metrics import LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
 from llm.types import MaskedText
 
 Form = Literal["json", "console"]
+FORMS = get_args(Form)
 STRICT_VARIABLE = "HOTLINE_LOG_STRICT"
 REFUSED = "‹refused›"
 REFUSED_KEYS = frozenset({
@@ -168,7 +169,12 @@ def first_line(record: logging.LogRecord) -> str:
 
 
 def set_up(*, form: Form = "json", level: str = "info", strict: bool | None = None, stream: TextIO | None = None) -> None:
-    """Set up logging for this process; again to change it. strict None: as HOTLINE_LOG_STRICT says."""
+    """Set up logging for this process; again to change it. strict None: as HOTLINE_LOG_STRICT says. Raises ConfigWrong."""
+    number = logging.getLevelNamesMapping().get(level.upper())
+    if number is None or form not in FORMS:
+        raise ConfigWrong(
+            f"log level {level!r}, form {form!r}", what_to_do="levels: debug, info, warning, error; forms: json, console"
+        )
     stream = stream or sys.stderr
     strict = os.environ.get(STRICT_VARIABLE) == "1" if strict is None else strict
     renderer: Processor = (
@@ -184,7 +190,6 @@ def set_up(*, form: Form = "json", level: str = "info", strict: bool | None = No
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         renderer,
     ]
-    number = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[structlog.processors.add_log_level, *walls],
         wrapper_class=structlog.make_filtering_bound_logger(number),

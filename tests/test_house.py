@@ -74,7 +74,8 @@ def test_no_function_is_longer_than_a_screen() -> None:
         f"{name}: {function.name}": (function.end_lineno or 0) - function.lineno + 1
         for name, tree, _ in product()
         for function in functions(tree)
-        if (function.end_lineno or 0) - function.lineno + 1 > FUNCTION_LINES
+        if "/migrations/" not in name  # a table's columns are a list
+        and (function.end_lineno or 0) - function.lineno + 1 > FUNCTION_LINES
     }
     assert over == {}
 

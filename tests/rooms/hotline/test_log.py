@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asr.types import RecogniserStalled
-from hotline.errors import LogRefused, PortTaken
+from hotline.errors import ConfigWrong, LogRefused, PortTaken
 from hotline.log import LibraryLines, first_line, set_up, without_numbers
 from hotline.metrics import LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
@@ -117,6 +117,12 @@ def test_strictness_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
     set_up(stream=io.StringIO())
     with pytest.raises(LogRefused):
         structlog.get_logger().info("heard", caller_number="138")
+
+
+def test_an_unknown_level_or_form_is_explained(console: Callable[..., Console]) -> None:
+    for wrong in ({"level": "loud"}, {"form": "xml"}):
+        with pytest.raises(ConfigWrong, match=next(iter(wrong.values()))):
+            console(**wrong)
 
 
 def test_masked_text_may_be_logged(console: Callable[..., Console]) -> None:
