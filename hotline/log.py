@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from traceback import walk_tb
 from types import TracebackType
-from typing import Literal, TextIO, get_args
+from typing import TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -26,8 +26,7 @@ from hotline.metrics import LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
 from llm.types import MaskedText
 
-Form = Literal["json", "console"]
-FORMS = get_args(Form)
+FORMS = ("json", "console")
 STRICT_VARIABLE = "HOTLINE_LOG_STRICT"
 REFUSED = "‹refused›"
 REFUSED_KEYS = frozenset({
@@ -168,7 +167,7 @@ def first_line(record: logging.LogRecord) -> str:
     return message.partition("\n")[0][:_LONGEST_LINE]
 
 
-def set_up(*, form: Form = "json", level: str = "info", strict: bool | None = None, stream: TextIO | None = None) -> None:
+def set_up(*, form: str = "json", level: str = "info", strict: bool | None = None, stream: TextIO | None = None) -> None:
     """Set up logging for this process; again to change it. strict None: as HOTLINE_LOG_STRICT says. Raises ConfigWrong."""
     number = logging.getLevelNamesMapping().get(level.upper())
     if number is None or form not in FORMS:

@@ -48,7 +48,7 @@ def console() -> Iterator[Callable[..., Console]]:
     stream = Console()
 
     def begin(*, strict: bool = False, form: str = "json", level: str = "debug") -> Console:
-        set_up(form=form, level=level, strict=strict, stream=stream)  # type: ignore[arg-type]
+        set_up(form=form, level=level, strict=strict, stream=stream)
         return stream
 
     yield begin
