@@ -25,6 +25,8 @@ PX_PER_S = 64
 MAX_WIDTH_PX = 14_000
 WAVE_HEIGHT = 60
 LEAST_BAR_PX = 5
+FLAG_PX = 170
+UNHEARD_MS = 1500
 EMBED_AT_MOST_BYTES = 5_000_000
 TICKS_S = (1, 2, 5, 10, 30, 60, 120, 300)
 LEAST_TICK_PX = 60
@@ -169,15 +171,26 @@ def _tts(turns: Iterable[Turn]) -> Iterable[Bar]:
 
 
 def _words(events: Sequence[CallEvent]) -> Iterable[Bar]:
-    """The bot's clauses, each until its reply falls silent or the next clause comes."""
-    said = [event for event in events if event.kind == "reply_text"]
+    """The bot's clauses. They are sent ahead of their sound, so each gets a share of its reply's time, by its length."""
+    replies: dict[int, list[CallEvent]] = {}
+    for event in events:
+        if event.kind == "reply_text":
+            replies.setdefault(event.number("reply_id"), []).append(event)
+    begins = [said[0].at_ms for said in replies.values()]
     silent = [event.at_ms for event in events if event.side == "bot" and event.kind == "sound_stopped"]
-    for index, event in enumerate(said):
-        ends = [at_ms for at_ms in silent if at_ms > event.at_ms][:1] or [event.at_ms + 1500]
-        if index + 1 < len(said):
-            ends.append(said[index + 1].at_ms)
+    for index, said in enumerate(replies.values()):
+        ends = [at_ms for at_ms in silent if at_ms > said[-1].at_ms][:1] or [said[-1].at_ms + UNHEARD_MS]
+        yield from _shares(said, min([*ends, *begins[index + 1 : index + 2]]))
+
+
+def _shares(said: Sequence[CallEvent], end_ms: int) -> Iterable[Bar]:
+    at_ms = float(said[0].at_ms)
+    per_character = max(0.0, end_ms - at_ms) / max(1, sum(len(event.text("text")) for event in said))
+    for event in said:
         text = event.text("text")
-        yield Bar(from_ms=event.at_ms, to_ms=min(ends), look=f"words {_look(event.text('route'))}", label=text, hint=text)
+        until_ms = at_ms + per_character * len(text)
+        yield Bar(from_ms=round(at_ms), to_ms=round(until_ms), look=f"words {_look(event.text('route'))}", label=text, hint=text)
+        at_ms = until_ms
 
 
 def _bars(bars: Iterable[Bar], scale: _Scale) -> str:
@@ -191,27 +204,37 @@ def _bars(bars: Iterable[Bar], scale: _Scale) -> str:
 
 def _happenings(events: Iterable[CallEvent], scale: _Scale) -> str:
     told = []
+    last_px, is_low = -float(FLAG_PX), False
     for event in events:
-        match event.kind:
-            case "clear":
-                name = "interrupted" if event.text("reason") == "cancel" else event.text("reason")
-            case "transfer":
-                name = f"to a person: {event.text('reason')}"
-            case "end":
-                name = f"end: {event.text('reason')}"
-            case "error":
-                name = event.text("code")
-            case "key":
-                name = f"key {event.text('digit')}"
-            case "hangup":
-                name = "hang-up"
-            case _:
-                continue
+        if (name := _happening(event)) is None:
+            continue
+        at_px = scale.px(event.at_ms)
+        is_low = at_px - last_px < FLAG_PX and not is_low
+        last_px = at_px
+        place = f"{'low ' if is_low else ''}{'left ' if scale.width_px - at_px < FLAG_PX else ''}"
         told.append(
-            f'<div class="flag {escape(event.kind)}" style="left:{scale.px(event.at_ms)}px" title="{clock(event.at_ms)}">'
+            f'<div class="flag {place}{event.kind}" style="left:{at_px}px" title="{clock(event.at_ms)}">'
             f"<span>{escape(name)}</span></div>"
         )
     return "".join(told)
+
+
+def _happening(event: CallEvent) -> str | None:  # noqa: PLR0911  one return a kind of event
+    match event.kind:
+        case "clear":
+            return "interrupted" if event.text("reason") == "cancel" else event.text("reason")
+        case "transfer":
+            return f"to a person: {event.text('reason')}"
+        case "end":
+            return f"end: {event.text('reason')}"
+        case "error":
+            return event.text("code")
+        case "key":
+            return f"key {event.text('digit')}"
+        case "hangup":
+            return "hang-up"
+        case _:
+            return None
 
 
 def _wave(samples: Samples, rate_hz: int, scale: _Scale) -> str:
