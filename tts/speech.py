@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,9 @@ from tts.types import SpeakingSettings, Spoken, Voice, VoiceFailed
 from tts.worker import Worker
 
 _SOUND_VERSION = 1  # raise it when the same text comes to sound otherwise: cached files are then left behind
-_MAX_PIECE = 40
-_MIN_PIECE = 4
+_TELEPHONE_HZ = 8000
+_MAX_TEXT = 2000  # characters: a clause has 120 at most; more is a mistake somewhere, and would hold up the other calls
+_MAX_PIECE, _MIN_PIECE = 40, 4
 _LEAD_MS, _TAIL_MS, _FADE_MS = 20, 40, 5
 _SILENCE = 10 ** (-45 / 20)  # below the loudest sample
 _WORDS = re.compile(r"[^\u3400-\u9fffA-Za-z，。！？；：、 ]")
@@ -65,6 +67,8 @@ class Speech:
 
         Cancelling it drops what is queued. Raises VoiceFailed when neither voice can speak it in time.
         """
+        if len(text) > _MAX_TEXT:
+            raise VoiceFailed(f"a clause of {len(text)} characters is not spoken: cut it at its sentences")
         spoken = to_speech(text)
         cache = self._cache if cacheable and not _PERSONAL.search(spoken) else None
         key = self._key(self._voice, spoken)
@@ -110,12 +114,10 @@ class Speech:
     async def _say(self, voice: Voice, worker: Worker, spoken: str) -> NDArray[np.float32]:
         """Every piece in turn, then the whole made fit for the line."""
         deadline_ms = self._settings.synthesis_deadline_ms
-        said: list[NDArray[np.float32]] = []
-        for piece in pieces(spoken):
-            said.append(await worker.run(lambda piece=piece: self._piece(voice, piece), deadline_ms=deadline_ms))
+        said = [await worker.run(partial(self._piece, voice, piece), deadline_ms=deadline_ms) for piece in pieces(spoken)]
         if not said:
             return np.zeros(0, dtype=np.float32)
-        return await worker.run(lambda: self._finish(said), deadline_ms=deadline_ms)
+        return await worker.run(partial(self._finish, said), deadline_ms=deadline_ms)
 
     def _piece(self, voice: Voice, piece: str) -> NDArray[np.float32]:
         """One piece at the line's rate, silence trimmed."""
@@ -123,7 +125,7 @@ class Speech:
         if not np.any(sound):
             raise VoiceFailed(f"{voice.name} gave no sound")
         line = resample(sound, voice.rate_hz, self._rate_hz)
-        return trimmed(band_limit(line, self._rate_hz) if self._rate_hz <= 8000 else line, self._rate_hz)
+        return trimmed(band_limit(line, self._rate_hz) if self._rate_hz <= _TELEPHONE_HZ else line, self._rate_hz)
 
     def _finish(self, said: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         """Pieces with pauses between and one behind, at the right level."""
@@ -147,7 +149,7 @@ def pieces(spoken: str) -> list[str]:
             found.append(joined[:_MAX_PIECE])
             joined = joined[_MAX_PIECE:]
         found.append(joined)
-    if len(found) > 1 and _length(found[-1]) < 2 and len(found[-2]) + len(found[-1]) <= _MAX_PIECE:
+    if len(found) > 1 and _length(found[-1]) == 1:
         tail = found.pop()
         found[-1] += tail
     return [piece for piece in found if _length(piece)]

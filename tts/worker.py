@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tts.types import VoiceFailed
 
@@ -49,7 +49,7 @@ class Worker:
         self._max_waiting = max_waiting
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._jobs: queue.SimpleQueue[_Job[object] | None] | None = None
+        self._jobs: queue.SimpleQueue[_Job[Any] | None] | None = None
 
     async def run(self, work: Callable[[], Result], *, deadline_ms: int) -> Result:
         """Run work when its turn comes. Raises what it raises, or VoiceFailed when too many wait or it outstays its deadline."""
@@ -79,14 +79,14 @@ class Worker:
             self.close()
             raise VoiceFailed(f"a clause was not spoken within {deadline_ms} ms") from None
 
-    def _thread(self) -> "queue.SimpleQueue[_Job[object] | None]":
+    def _thread(self) -> "queue.SimpleQueue[_Job[Any] | None]":
         if self._jobs is None:
             self._jobs = queue.SimpleQueue()
             threading.Thread(target=_serve, args=(self._jobs,), name="voice", daemon=True).start()
         return self._jobs
 
 
-def _serve(jobs: "queue.SimpleQueue[_Job[object] | None]") -> None:
+def _serve(jobs: "queue.SimpleQueue[_Job[Any] | None]") -> None:
     while (job := jobs.get()) is not None:
         if not job.done.cancelled():
             job.run()

@@ -8,7 +8,7 @@ from tts.normalise import amounts, identifiers, moments, symbols
 from tts.normalise.scan import Rule, scan
 from tts.normalise.tidy import tidy
 
-_RULES: tuple[Rule, ...] = (*identifiers.RULES, *moments.RULES, *amounts.RULES, *symbols.RULES)
+_RULES: tuple[Rule, ...] = (*symbols.BEFORE_NUMBERS, *identifiers.RULES, *moments.RULES, *amounts.RULES, *symbols.RULES)
 
 
 def to_speech(text: str) -> str:

@@ -1,105 +1,31 @@
-"""Spans that name something and are spelt digit by digit: phones, hotlines, tickets, plates, trains, rooms, documents, addresses of
-the net. Knows nothing of quantities.
+"""Spans that name something and are dictated: phones, hotlines, tickets, plates, trains, rooms, documents, net addresses.
+
+Knows nothing of quantities.
 """
 
 import re
 
 from hotline.zh.numerals import read_digits
-from tts.normalise.figures import number, one_by_one, ordinal, year
+from tts.normalise.figures import name, number, one_by_one, ordinal, year
 from tts.normalise.scan import Place, Rule, rule
 
 _KINDS = "手机号|座机号|身份证号|护照号|银行卡号|车牌号|邮箱|账号|姓名|地址|出生日期|号码|内容"
 _PROVINCES = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼"
-_KNOWN_HOTLINES = frozenset([
-    "110",
-    "112",
-    "114",
-    "119",
-    "120",
-    "122",
-    "999",
-    "10000",
-    "10010",
-    "10050",
-    "10086",
-    "10099",
-    "11185",
-    "11183",
-    "12110",
-    "12117",
-    "12119",
-    "12121",
-    "12122",
-    "12123",
-    "12301",
-    "12302",
-    "12305",
-    "12306",
-    "12308",
-    "12309",
-    "12310",
-    "12312",
-    "12313",
-    "12315",
-    "12316",
-    "12317",
-    "12318",
-    "12320",
-    "12321",
-    "12323",
-    "12325",
-    "12326",
-    "12328",
-    "12329",
-    "12330",
-    "12331",
-    "12333",
-    "12335",
-    "12336",
-    "12337",
-    "12338",
-    "12339",
-    "12340",
-    "12345",
-    "12346",
-    "12348",
-    "12349",
-    "12350",
-    "12351",
-    "12355",
-    "12356",
-    "12358",
-    "12360",
-    "12361",
-    "12363",
-    "12365",
-    "12366",
-    "12367",
-    "12368",
-    "12369",
-    "12371",
-    "12377",
-    "12378",
-    "12379",
-    "12380",
-    "12381",
-    "12385",
-    "12386",
-    "12388",
-    "12389",
-    "12390",
-    "12393",
-    "12395",
-    "12396",
-    "12398",
-    "95598",
-])
+_KNOWN_HOTLINES = frozenset({
+    "110", "112", "114", "119", "120", "122", "999", "10000", "10010", "10050", "10086", "10099", "11185", "11183",
+    "12110", "12117", "12119", "12121", "12122", "12123", "12301", "12302", "12305", "12306", "12308", "12309", "12310",
+    "12312", "12313", "12315", "12316", "12317", "12318", "12320", "12321", "12323", "12325", "12326", "12328", "12329",
+    "12330", "12331", "12333", "12335", "12336", "12337", "12338", "12339", "12340", "12345", "12346", "12348", "12349",
+    "12350", "12351", "12355", "12356", "12358", "12360", "12361", "12363", "12365", "12366", "12367", "12368", "12369",
+    "12371", "12377", "12378", "12379", "12380", "12381", "12385", "12386", "12388", "12389", "12390", "12393", "12395",
+    "12396", "12398", "95598",
+})  # fmt: skip
 _PHONE_BEFORE = re.compile(
-    r"(?:拨打?|致电|来电|打|呼叫|联系|联系电话|电话|热线|专线|客服|座机|传真|总机|手机|手机号|号码|短信至|发送至|咨询|投诉|举报|报警|求助)"
+    r"(?:拨打?|致电|来电|打|呼叫|联系|联系电话|电话|热线|专线|客服|座机|传真|总机|手机|手机号|号码|短信至|发送至|咨询|投诉|举报|报警|求助|火警|匪警|急救|救援|交警|消防)"
     r"(?:号码?)?(?:了|到|至|是|为|请打|请拨打?|：|:|，|\s)*$"
 )
 _PHONE_AFTER = re.compile(
-    r"\s?(?:[一-龥]{0,8}(?:热线|专线|电话|客服|平台(?!注册))|报警|急救|火警|反诈|举报|投诉|咨询|号码|号(?![楼院店线门房桌窗]))"
+    r"\s?(?:[一-龥]{0,8}(?:热线|专线|电话|客服|平台|报警|急救)|火警|消防|交警|反诈|举报|投诉|咨询|查号|号码|号(?![楼院店线门房桌窗]))"
 )
 _SUM_BEFORE = re.compile(r"(?:补助|补贴|奖励|金额|缴纳|合计|总计|共计?|约|近|超过|达到?|人口|数量|总数)(?:为|是)?\s?$")
 _NAMED_BEFORE = re.compile(
@@ -107,10 +33,12 @@ _NAMED_BEFORE = re.compile(
     r"房号|门牌|车牌|身份证|银行卡|护照|信用代码|流水号?|序列号?|QQ|qq|微信号?|会议号|ID|id|群|网点|末四位|后四位|前三位)"
     r"(?:号)?(?:分别)?(?:是|为|：|:|，|尾号|\s)*$"
 )
+_LONGEST_SUM = 13  # digits
+_WORD = 3  # letters: COVID-19 has no 杠, A-1 has
 _ROOM_AFTER = re.compile(r"\s?(?:号)?(?:室|房|宿舍|会议室|办公室|教室|诊室|病房|包厢|包间|机房|信箱|门(?!诊))(?!\d{0,2}厅)")
 _ROOM_BEFORE = re.compile(r"(?:单元|栋|幢|座|号楼|楼|层|房间|房号|室|#)\s?[-]?$")
 _COUNTABLE = re.compile(
-    r"\s?(?:[元块万亿千百个位名人份件次天年月日周倍岁项条家户套张本辆台部米斤克吨升种批页多余来平立公毫厘℃°%‰]|小时|分钟|美元|欧元|kg|km|m)"
+    r"\s?(?:[元块万亿千百个位名人份件次天年月日周倍岁项条家户套张本辆台部米斤克吨升种批页多余来立公毫厘℃°%‰例起宗桩]|平[方米]|小时|分钟|美元|欧元|kg|km|m)"
 )
 
 
@@ -235,10 +163,11 @@ def phone_by_context(found: re.Match[str], place: Place) -> str | None:
     if _COUNTABLE.match(place.after):
         return None
     known = digits in _KNOWN_HOTLINES and not _SUM_BEFORE.search(place.before)
+    itself = known and len(digits) > len("110") and digits != "10000"  # known whatever stands around it
     short_service = len(digits) in {5, 6} and digits.startswith(("10", "11", "12", "95", "96"))
     near = bool(_PHONE_BEFORE.search(place.before)) or place.listed == "phone"
     after = bool(_PHONE_AFTER.match(place.after))
-    if near or (known and (after or (len(digits) == 5 and not digits.startswith("10")))) or (short_service and after):
+    if near or itself or (after and (known or short_service)):
         return one_by_one(digits) + (f"转{one_by_one(found['x'])}" if found["x"] else "")
     return None
 
@@ -282,7 +211,7 @@ def bus(found: re.Match[str], _: Place) -> str | None:
 @rule("room", r"(?P<parts>\d{1,3}(?:-\d{1,4}){2,4}|\d{1,2}-\d{3,4}(?=\s?[室号房]))(?![\d.%\-])")
 def door(found: re.Match[str], _: Place) -> str | None:
     """3-2-501: building, unit, room."""
-    return "杠".join(one_by_one(part) if len(part) > 2 else number(part) for part in found["parts"].split("-"))
+    return "杠".join(name(part) for part in found["parts"].split("-"))
 
 
 @rule("name", r"(?P<n>\d{2,40}[A-Za-z]?)(?![\d.,:：%])")
@@ -293,16 +222,16 @@ def by_name(found: re.Match[str], place: Place) -> str | None:
     return read_digits(found["n"], phone=True) if _NAMED_BEFORE.search(place.before) or place.listed == "name" else None
 
 
-@rule("name", r"[Nn][Oo]\.?\s?(?P<n>\d{1,6})(?!\d)")
+@rule("name", r"[Nn][Oo]\.\s?(?P<n>\d{1,6})(?!\d)")
 def numbered(found: re.Match[str], place: Place) -> str | None:
     """No.5窗口."""
-    return (number(found["n"]) if len(found["n"]) < 4 else one_by_one(found["n"])) + ("" if place.after.startswith("号") else "号")
+    return name(found["n"]) + ("" if place.after.startswith("号") else "号")
 
 
-@rule("name", r"(?P<n>\d{17}[\dXx]|\d{9,64})(?![\d.,])")
+@rule("name", r"(?P<n>\d{17}[\dXx]|\d{7,64})(?![\d.,/])(?![-~]\d)")
 def long_run(found: re.Match[str], place: Place) -> str | None:
-    """Nine digits and more without a unit name something."""
-    return None if len(found["n"]) <= 13 and _COUNTABLE.match(place.after) else one_by_one(found["n"])
+    """Seven digits and more without a unit name something."""
+    return None if len(found["n"]) <= _LONGEST_SUM and _COUNTABLE.match(place.after) else one_by_one(found["n"])
 
 
 @rule("name", r"(?P<n>\d{1,3}(?:\.\d{1,3}){2,5})(?![\d])")
@@ -312,20 +241,19 @@ def version(found: re.Match[str], _: Place) -> str | None:
 
 
 @rule(
-    "name", r"(?P<a>[A-Za-z]{1,12})(?P<dash>[-·\s]?)(?P<n>\d{1,40})(?P<rest>(?:[A-Za-z]{1,6}\d{1,10}){0,3}[A-Za-z]{0,3})(?!\.?\d)"
+    "name", r"(?P<a>[A-Za-z]{1,12})(?P<dash>[-·\s]?)(?P<n>\d{1,40})(?P<rest>(?:[A-Za-z-]{1,6}\d{1,10}){0,3}[A-Za-z]{0,3})(?!\.?\d)"
 )
-def letters_digits(found: re.Match[str], place: Place) -> str | None:
-    """GD20261201003, CA1234, A-1, K12, B2."""
-    if found["dash"].isspace() and len(found["n"]) < 3:
+def letters_digits(found: re.Match[str], _: Place) -> str | None:
+    """GD20261201003, CA1234, A-1, K12, B2, A12-3."""
+    letters, digits = found["a"], found["n"]
+    if found["dash"].isspace() and name(digits) == number(digits):
         return None
-    digits = found["n"]
-    short = len(digits) < 3 and not digits.startswith("0")
-    read = number(digits) if short else read_digits(digits, phone=True)
-    rest = re.sub(r"\d+", lambda run: one_by_one(run[0]), found["rest"])
-    return found["a"] + ("杠" if found["dash"] == "-" else "") + read + rest
+    dash = "杠" if found["dash"] == "-" and len(letters) < _WORD else ""
+    rest = re.sub(r"\d+", lambda run: name(run[0]), found["rest"]).replace("-", "杠")
+    return letters + dash + name(digits) + rest
 
 
 RULES: tuple[Rule, ...] = (
     placeholder, mail, link, domain, document, court_case, mobile_abroad, mobile, masked_digits, landline, short_landline,
-    free_phone, plate, train, phone_by_context, local_phone, room, bus, door, by_name, numbered, version, long_run, letters_digits,
+    free_phone, plate, train, local_phone, phone_by_context, room, bus, door, by_name, numbered, version, long_run, letters_digits,
 )  # fmt: skip

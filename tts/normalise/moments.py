@@ -2,7 +2,7 @@
 
 import re
 
-from tts.normalise.figures import DASH, SIGN_DASH, number, year
+from tts.normalise.figures import DASH, SIGN_DASH, number, to_word, year
 from tts.normalise.scan import Place, Rule, rule
 
 _YEAR = r"(?:1[5-9]|20|21)\d\d"
@@ -18,14 +18,19 @@ def _month_day(month: str, day: str) -> str:
     return f"{number(str(int(month)))}月{number(str(int(day)))}日"
 
 
+def _sixtieths(value: int) -> str:
+    """Minutes or seconds: 5 → 零五."""
+    return ("零" if value and not value // 10 else "") + number(str(value))
+
+
 def _clock(text: str) -> str:
     """8:05 → 八点零五分, 9:00 → 九点."""
     hour, minute, *second = (int(part) for part in re.split("[:：]", text))
     spoken = number(str(hour), "点") + "点"
     if minute or second:
-        spoken += ("零" if 0 < minute < 10 else "") + number(str(minute)) + "分"
+        spoken += _sixtieths(minute) + "分"
     if second:
-        spoken += ("零" if 0 < second[0] < 10 else "") + number(str(second[0])) + "秒"
+        spoken += _sixtieths(second[0]) + "秒"
     return spoken
 
 
@@ -48,10 +53,10 @@ def years(found: re.Match[str], place: Place) -> str | None:
     """2026-2027年度."""
     if not found["unit"] and (int(found["y"]) >= int(found["z"]) or re.match(r"\s?[元人个万户份吨%名米]", place.after)):
         return None
-    return f"{year(found['y'])}到{year(found['z'])}{found['unit'] or ''}"
+    return f"{year(found['y'])}{to_word(found)}{year(found['z'])}{found['unit'] or ''}"
 
 
-@rule("date", r"(?P<y>\d{4})(?P<unit>年|学年)(?!级以)")
+@rule("date", rf"(?P<y>{_YEAR})(?P<unit>学?年|[级届款版](?!本)|财年)")
 def calendar_year(found: re.Match[str], place: Place) -> str | None:
     """2026年; 1000年 with a word of length before it is a length of time."""
     if re.search(r"(?:满|近|约|超过|长达|历经|已有|经过|存续|共|多达)$", place.before) or re.match(r"[多余来]", place.after):
@@ -60,7 +65,7 @@ def calendar_year(found: re.Match[str], place: Place) -> str | None:
 
 
 @rule("date", rf"(?P<y>\d\d)年(?P<m>{_MONTH})月(?P<d>{_DAY}[日号])?")
-def short_year_month(found: re.Match[str], place: Place) -> str | None:
+def short_year_month(found: re.Match[str], _: Place) -> str | None:
     """26年3月; 20年6个月 is a length of time."""
     day = found["d"]
     return f"{year(found['y'])}年{number(str(int(found['m'])))}月" + (number(str(int(day[:-1]))) + day[-1] if day else "")
@@ -76,7 +81,7 @@ def short_year(found: re.Match[str], place: Place) -> str | None:
     return None
 
 
-@rule("date", rf"(?P<m>0?[1-9]|1[0-2])月(?P<d>{_DAY})(?P<unit>[日号])?(?![\d.%])")
+@rule("date", rf"(?P<m>0?[1-9]|1[0-2])月(?P<d>{_DAY})(?:(?P<unit>[日号])|(?![\d.%日号]))")
 def month_day(found: re.Match[str], place: Place) -> str | None:
     """03月01日, 3月15."""
     if not found["unit"] and re.match(r"\s?[个元万人家月名件]", place.after):
@@ -93,7 +98,7 @@ def named_day(found: re.Match[str], _: Place) -> str | None:
 @rule("time", rf"(?P<a>{_CLOCK}){DASH}(?P<next>次日|第二天|翌日|晚上?|下午|上午|中午)?(?P<b>{_CLOCK})")
 def clock_range(found: re.Match[str], _: Place) -> str | None:
     """9:00-17:30."""
-    return f"{_clock(found['a'])}到{found['next'] or ''}{_clock(found['b'])}"
+    return f"{_clock(found['a'])}{to_word(found)}{found['next'] or ''}{_clock(found['b'])}"
 
 
 @rule("time", rf"(?P<t>{_CLOCK})(?:\s?(?P<half>[aApP]\.?[mM]\b\.?))?(?:{SIGN_DASH}(?=[次第晚下上中早凌]))?")
@@ -108,21 +113,16 @@ def clock(found: re.Match[str], place: Place) -> str | None:
 @rule("time", r"(?P<a>\d{1,4}(?:\.\d{1,4})?)\s?[:：]\s?(?P<b>\d{1,4}(?:\.\d{1,4})?)(?![\d:：])")
 def ratio(found: re.Match[str], place: Place) -> str | None:
     """3:2, 1:10."""
-    if len(found["b"]) == 2 and "." not in found[0] and not _RATIO_BEFORE.search(place.before) and int(found["b"]) < 60:
+    if re.fullmatch(_CLOCK, found[0]) and not _RATIO_BEFORE.search(place.before):
         return None
     return f"{number(found['a'])}比{number(found['b'])}"
 
 
-@rule("time", r"(?P<h>\d{1,2})(?P<unit>点|时)(?P<m>\d{1,2})(?:分(?!钟)|(?=[^\d个元%.]|$))")
+@rule("time", r"(?P<h>[01]?\d|2[0-4])(?P<unit>点|时)(?P<m>[0-5]?\d)(?:分(?!钟)|(?=[^\d个元%.]|$))")
 def hour_minute(found: re.Match[str], _: Place) -> str | None:
     """17点30分, 8点05, 8时5分."""
-    hour, minute = int(found["h"]), int(found["m"])
-    if hour > 24 or minute > 59:
-        return None
-    if not minute:
-        return number(str(hour), found["unit"]) + found["unit"] + ("整" if len(found["m"]) == 2 else "零分")
-    low = "零" if minute < 10 else ""
-    return f"{number(str(hour), found['unit'])}{found['unit']}{low}{number(str(minute))}分"
+    hour = number(str(int(found["h"])), found["unit"]) + found["unit"]
+    return f"{hour}{_sixtieths(int(found['m']))}分" if int(found["m"]) else f"{hour}整"
 
 
 RULES: tuple[Rule, ...] = (

@@ -14,7 +14,7 @@ _TRIGGER = re.compile(r"[0-9A-Za-z¥$€£%‰+\-−±≥≤<>〈(（\[〔第京
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a span stands. before/after: a dozen characters on each side; listed: the kind of a span that this one continues (、或和)."""
+    """Where a span stands. before/after: a dozen characters on each side; listed: the kind of span that this continues."""
 
     before: str
     after: str

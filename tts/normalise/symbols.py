@@ -3,6 +3,7 @@
 import re
 
 from hotline.zh.numerals import read_digits
+from tts.normalise.figures import number
 from tts.normalise.scan import Place, Rule, rule
 
 _WORDS = {"<": "小于", ">": "大于", "≤": "小于等于", "≥": "大于等于", "±": "正负"}
@@ -17,9 +18,15 @@ def compared(found: re.Match[str], place: Place) -> str | None:
 
 
 @rule("sign", r"#(?=[楼房机线栋])")
-def number_sign(found: re.Match[str], place: Place) -> str | None:
+def number_sign(_: re.Match[str], __: Place) -> str | None:
     """5#楼."""
     return "号"
+
+
+@rule("sign", r"(?P<n>\d{1,2})\.(?=[一-龥])")
+def list_mark(found: re.Match[str], place: Place) -> str | None:
+    """1.身份证."""
+    return f"{number(found['n'])}、" if not re.search(r"[^\s，。；：、]$", place.before) else None
 
 
 @rule("letters", r"[A-Za-z]{1,64}")
@@ -28,15 +35,20 @@ def letters(found: re.Match[str], _: Place) -> str | None:
     return found[0]
 
 
+BEFORE_NUMBERS: tuple[Rule, ...] = (list_mark,)
 RULES: tuple[Rule, ...] = (compared, number_sign, letters)
 
+_UNIT_END = r"(?<=[年月日号时点分秒元度米楼层室岁级个天周一二三四五六日末千百万十零])"
+_SPAN_BEGIN = r"(?=[零一二两三四五六七八九十百千幺]|周|星期|月|第|上午|下午|凌晨|次日|晚)"
 _LEFT = (
     (re.compile(r"(?<=[按下])\*|\*(?=号?键)"), "星号"),
     (re.compile(r"(?<=[按下])#|#(?=号?键)"), "井号"),
     (re.compile(r"星号号"), "星号"),
     (re.compile(r"井号号"), "井号"),
+    (re.compile(r"(?<=GB)/(?=T)"), ""),
+    (re.compile(r"(?<![A-Za-z-])([A-Z])-(?=[A-Z](?![A-Za-z-]))"), r"\1到"),
     (re.compile(r"&"), "和"),
-    (re.compile(r"(?<=[年月日号时点分秒元度米楼层室岁级个天周一二三四五六日末千百万十零])[-~—–](?=[零一二两三四五六七八九十百千]|周|星期|月|第|幺|上午|下午|凌晨|次日|晚)"), "到"),
+    (re.compile(_UNIT_END + r"[-~—–]" + _SPAN_BEGIN), "到"),
     (re.compile(r"%"), "百分号"),
     (re.compile(r"‰"), "千分号"),
     (re.compile(r"¥"), "元"),
@@ -63,4 +75,4 @@ def leftovers(text: str) -> str:
     """The last sweep: signs to words, and no digit stays."""
     for pattern, word in _LEFT:
         text = pattern.sub(word, text)
-    return read_digits(text) if re.search(r"\d", text) else text
+    return re.sub(r"\d", lambda digit: read_digits(digit[0]), text)

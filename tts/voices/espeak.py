@@ -83,9 +83,10 @@ class EspeakVoice:
         """A new process, its engine warm. Raises VoiceMissing, VoiceFailed."""
         root = str(Path(__file__).parents[2])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603  our own module in our own interpreter
             [sys.executable, "-m", "tts.voices.espeak_process", str(self._words_per_minute)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env={**os.environ, "PYTHONPATH": path},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+            env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
         try:
             answer = self._answer(_START_MS)
@@ -128,6 +129,6 @@ def _read(path: Path) -> NDArray[np.float32]:
     """A file's samples at the voice's rate. Raises ValueError for a file without sound."""
     with wave.open(str(path)) as file:
         frames = file.readframes(file.getnframes())
-        if not frames or file.getframerate() != _RATE_HZ or file.getsampwidth() != 2 or file.getnchannels() != 1:
+        if not frames or (file.getnchannels(), file.getsampwidth(), file.getframerate()) != (1, 2, _RATE_HZ):
             raise ValueError("not the sound that was asked for")
     return np.frombuffer(frames, "<i2").astype(np.float32) / np.float32(32768)

@@ -31,8 +31,9 @@ def _speak(engine: Any, text: str, path: Path) -> int:  # noqa: ANN401  untyped 
         engine.runAndWait()
         try:
             with wave.open(str(path)) as file:
-                if file.getnframes():
-                    return file.getnframes()
+                frames: int = file.getnframes()
+                if frames:
+                    return frames
         except (OSError, EOFError, wave.Error):
             continue
     return 0

@@ -79,7 +79,8 @@ class NeuralVoice:
         ])
         if not np.isfinite(wave).all():
             raise VoiceFailed("the neural voice's model gave no sound")
-        return np.clip(wave, -1.0, 1.0).astype(np.float32)
+        sound: NDArray[np.float32] = np.clip(wave, -1.0, 1.0)
+        return sound
 
     def _interpreters(self) -> tuple[Any, Any]:
         pair: tuple[Any, Any] | None = getattr(self._mine, "pair", None)

@@ -1,4 +1,4 @@
-"""Normalised text in → ids of the Mandarin voice's phonemes out. Knows the symbols of the BZNSYP corpus, nothing of models or sound.
+"""Normalised text in → syllables and ids of the Mandarin voice's phonemes out. Knows nothing of models or sound.
 
 A syllable is an initial (^ where it has none) and a final with its tone, ``#0`` between syllables, ``#3`` at a pause,
 ``sil`` at both ends, ``eos`` last. Characters that have no reading are left out.
@@ -58,7 +58,8 @@ class Phonemes:
                 if symbols and symbols[-1] == "#0":
                     symbols[-1] = _PAUSE
                 continue
-            symbols += [*self._split(syllable), "#0"]
+            if parts := self._split(syllable):
+                symbols += [*parts, "#0"]
         if not symbols:
             return []
         return [self._ids[symbol] for symbol in ("sil", *symbols[:-1], "sil", "eos")]
@@ -97,7 +98,7 @@ def _hanzi(run: str) -> list[str]:
         neutral_tone_with_five=True,
         tone_sandhi=True,
         v_to_u=False,
-        errors=lambda unknown: [""] * len(unknown),
+        errors=lambda _: "",
     )
     if len(found) != len(run):
         return found
