@@ -1,0 +1,121 @@
+"""A generated clause against the passages it should rest on → findings; none means that it may be spoken. Knows no models and no speech.
+
+Each rule has a name and is a pure function of text. Stored answers are not put through these: they are reviewed words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hotline.zh.skeleton import skeleton
+from llm.figures import Figure, figures
+from llm.polarity import flips
+from llm.types import MaskedText, Passage
+
+__all__ = ["Finding", "check_clause"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One reason why a clause may not be spoken. rule: stable name; detail: the words of the clause that it is about."""
+
+    rule: str
+    detail: str
+
+
+_EVERYBODYS = frozenset({"110", "119", "120", "122", "12345"})  # true without any passage
+_PLACEHOLDER = re.compile(r"〈[^〈〉]{1,12}〉")
+_PROMISE = re.compile(
+    r"一定(?:能|会|可以|给您|帮您|赔|赢|办|通过|批|解决|没问题|行)|保证(?:您|你|能|会|给|让|可以|赔|通过|解决|办)|我们?保证|肯定(?:能|会|可以|赔|赢|没问题|给|行|通过|批|是您)|绝对(?:能|会|可以|没|不会|赔|赢)|"
+    r"百分之?百(?:能|会|可以|赔|通过|没)|包您|包在我|必(?:赢|胜|赔)|稳赢|我们?(?:向您)?承诺|您(?:就)?(?:能|会|可以)(?:打)?赢(?:的|了|官司)?|(?:马上|立刻|今天)(?:就)?(?:给|帮|为)您(?:解决|办好|处理好|办成)"
+)
+_RESIDUE = re.compile(
+    r"(?:资料|市民问题|问题|回答|答案?|参考资料|来电人|用户|市民|客服|话务员|助手|注意|说明|提示|备注|要求|规则)\s?:|<\|?|\|>|im_(?:start|end)|endoftext|作为(?:一个|一名|一款)?(?:ai|人工智能|语言模型|大模型|智能助手|语音助手)|"
+    r"我是(?:一个|一名)?(?:ai|人工智能|语言模型|大模型)|(?:根据|依据|按照|基于)(?:您)?(?:所)?(?:提供的|以上|上述|给定的|给出的|上面的)(?:资料|材料|内容|信息|文本|问题)|(?:资料|材料|知识库|上下文)(?:中|里|内|显示|没有)|\[[A-Za-z_\d]|"
+    r"【|```|#{2,}|\*\*|system|assistant|passage|\ufffd|提示词|https?:",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"(?:没有|未)(?:找到|查到|提到|提及|说明|相关|包含|涉及|给出)|(?:无法|不能|没办法|没法)(?:回答|确定|提供|判断|给出|查询到|确认)|(?:我)?不(?:太)?(?:知道|清楚|了解|确定)|很?抱歉|对不起"
+)
+_FOREIGN = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u0400-\u04ff]|(?:[A-Za-z]{2,}[\s,.']+){4,}")
+_CITED = re.compile(r"《([^《》]{2,40})》")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\ue000-\uf8ff]")
+_DETAIL = 24
+
+
+def check_clause(clause: str, passages: tuple[Passage, ...], question: MaskedText) -> tuple[Finding, ...]:
+    """Every reason not to speak a generated clause. Empty: it may be spoken."""
+    said = skeleton(clause).text
+    source = skeleton("\n".join(f"{p.entry.question}\n{p.entry.answer}\n{p.entry.detail}\n{p.entry.source}" for p in passages)).text
+    return tuple(Finding(rule=name, detail=found[:_DETAIL]) for name, rule in _RULES for found in rule(said, source, question))
+
+
+def _nothing(said: str, _source: str, _question: MaskedText) -> Sequence[str]:
+    return () if re.search(r"\w", said) else (said,)
+
+
+def _placeholder_invented(said: str, _source: str, question: MaskedText) -> Sequence[str]:
+    known = {span.placeholder for span in question.spans}
+    return [m for m in _PLACEHOLDER.findall(said) if m not in known] or (["〈"] if "〈" in _PLACEHOLDER.sub("", said) else [])
+
+
+def _masked_echoed(said: str, _source: str, question: MaskedText) -> Sequence[str]:
+    """A placeholder is a label on the caller's data: it is read back from the vault, never by a model."""
+    return [span.placeholder for span in question.spans if span.placeholder in said]
+
+
+def _number(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    known = figures(source)
+    return [figure.words for figure in figures(said) if not _grounded(figure, known)]
+
+
+def _grounded(figure: Figure, known: Sequence[Figure]) -> bool:
+    if figure.value in _EVERYBODYS:
+        return True
+    return any(figure.value == other.value and (not figure.unit or not other.unit or figure.unit == other.unit) for other in known)
+
+
+def _citation(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return [f"《{name}》" for name in _CITED.findall(said) if name.removeprefix("中华人民共和国") not in source]
+
+
+def _promise(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return [m.group() for m in _PROMISE.finditer(said) if m.group() not in source]
+
+
+def _prompt_residue(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return [m.group() for m in _RESIDUE.finditer(said) if m.group() not in source]
+
+
+def _polarity(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return flips(said, source)
+
+
+def _refusal(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return [m.group() for m in _REFUSAL.finditer(said) if m.group() not in source]
+
+
+def _foreign(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return [m.group() for m in _FOREIGN.finditer(said) if m.group() not in source]
+
+
+def _control(said: str, _source: str, _question: MaskedText) -> Sequence[str]:
+    return ["control character"] if _CONTROL.search(said) else []
+
+
+_RULES: tuple[tuple[str, Callable[[str, str, MaskedText], Sequence[str]]], ...] = (
+    ("nothing", _nothing),
+    ("placeholder_invented", _placeholder_invented),
+    ("masked_echoed", _masked_echoed),
+    ("number", _number),
+    ("citation", _citation),
+    ("promise", _promise),
+    ("prompt_residue", _prompt_residue),
+    ("polarity", _polarity),
+    ("refusal", _refusal),
+    ("foreign", _foreign),
+    ("control", _control),
+)

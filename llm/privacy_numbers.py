@@ -1,0 +1,210 @@
+"""Runs of digits → personal numbers, with the call's memory of open ones. Knows nothing of names, places or placeholders.
+
+Fails closed: seven digits or more are masked unless a named rule lets them go, four or more where a cue word or the bot's question
+announces them, and any that continue a number left open in the turn before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llm import privacy_kinds as kinds
+from llm.privacy_items import Item
+from llm.privacy_runs import Run, Segment
+from llm.types import Personal
+
+CUED_DIGITS = 4
+ASKED_DIGITS = 3
+BARE_DIGITS = 5
+TAIL_REACH = 8  # characters after a masked number in which a correction's cue counts
+_GROUP_DIGITS = 19
+_TAIL_WORDS = re.compile(r"(?:结尾|收尾|打头|开头)")
+_OPENING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对好的是行了那就个然后接着后面再还有继续最位四八几边这您听]*")
+_CLOSING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对了吧好的]*")
+_DICTATED = frozenset({
+    Personal.MOBILE, Personal.LANDLINE, Personal.ID_CARD, Personal.BANK_CARD, Personal.PASSPORT, Personal.QQ, Personal.WECHAT,
+    Personal.ACCOUNT, Personal.CREDIT_CODE, Personal.NUMBER, Personal.PLATE, Personal.BIRTH_DATE,
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dictated:
+    """The last number of the call. open: digits may still be missing."""
+
+    kind: Personal
+    value: str
+    open: bool = False
+    quiet_turns: int = 0
+
+    def __repr__(self) -> str:
+        """Without the value."""
+        return f"Dictated({self.kind.name}, open={self.open})"
+
+
+def find_numbers(text: str, runs: Sequence[Run], *, asked_for: Personal | None, last: Dictated | None) -> list[Item]:
+    """Personal numbers of one turn, in order, none overlapping."""
+    reader = _Reader(text, asked_for if asked_for in _DICTATED else None, last)
+    for run in runs:
+        reader.read(run)
+    return reader.items
+
+
+def next_dictated(text: str, items: Sequence[Item], *, asked_for: Personal | None, last: Dictated | None) -> Dictated | None:
+    """What the call remembers of its numbers after this turn."""
+    numbers = [item for item in items if item.kind in _DICTATED and item.value]
+    if not numbers:
+        if last is None or not last.open:
+            return last
+        waited = last.quiet_turns + 1
+        return Dictated(kind=last.kind, value=last.value, open=waited <= 2, quiet_turns=waited)  # noqa: PLR2004  two turns of 等一下
+    end = numbers[-1]
+    at_end = asked_for is not None or end.continues or _CLOSING.fullmatch(text, end.end) is not None
+    short = not end.complete and len(end.value) < kinds.LENGTH.get(end.kind, 0)
+    return Dictated(kind=end.kind, value=end.value, open=at_end and short)
+
+
+class _Reader:
+    """Reads a turn's runs from left to right."""
+
+    def __init__(self, text: str, asked_for: Personal | None, last: Dictated | None) -> None:
+        self.items: list[Item] = []
+        self._text = text
+        self._asked_for = asked_for
+        self._last = last
+
+    def read(self, run: Run) -> None:
+        """Mask what is personal in one run."""
+        if self._continue(run) or self._correct(run):
+            return
+        start = len(self.items)
+        rest: list[Segment] = []
+        for group in _grouped(run.segments):
+            kind = kinds.kind_by_form("".join(s.value for s in group))
+            if kind is None:
+                rest.extend(group)
+                continue
+            self._read_rest(rest, run, joined=True)
+            rest = []
+            self._add(kind, group)
+        self._read_rest(rest, run, joined=len(self.items) > start)
+
+    def _continue(self, run: Run) -> bool:
+        """The rest of a number that the last turn left open."""
+        last = self._last
+        if last is None or not last.open or self.items or kinds.unit_follows(self._text, run.end):
+            return False
+        leads = _OPENING.fullmatch(self._text, 0, run.start) is not None
+        if not leads and run.digits < ASKED_DIGITS:
+            return False
+        whole = last.value + run.value
+        if len(whole) > kinds.LENGTH[last.kind] or kinds.kind_by_form(run.value) is not None:
+            return False
+        kind = kinds.kind_by_form(whole) or last.kind
+        self.items.append(
+            Item(
+                kind=kind, start=run.start, end=run.end, value=whole, complete=kinds.fits(kind, whole), continues=kind is last.kind
+            )
+        )
+        return True
+
+    def _correct(self, run: Run) -> bool:
+        """不对，是五六七八结尾: a tail that replaces the last number's."""
+        last = self.items[-1] if self.items else None
+        kind, value, since = (last.kind, last.value, last.end) if last else (None, "", 0)
+        if last is None and self._last is not None:
+            kind, value = self._last.kind, self._last.value
+        between = self._text[max(since, run.start - TAIL_REACH) : run.start]
+        if kind not in _DICTATED or kinds.CORRECTION.search(between) is None or run.digits < 2:  # noqa: PLR2004  one digit is in many words
+            return False
+        if len(run.value) >= kinds.SURE_DIGITS or kinds.unit_follows(self._text, run.end) or kinds.is_public(run.value):
+            return False
+        tail = _TAIL_WORDS.match(self._text, run.end)
+        whole = value[: -len(run.value)] + run.value
+        end = tail.end() if tail else run.end
+        self.items.append(Item(kind=kind, start=run.start, end=end, value=whole, complete=kinds.fits(kind, whole)))
+        return True
+
+    def _read_rest(self, rest: list[Segment], run: Run, *, joined: bool) -> None:
+        """Segments whose form says nothing: context and length decide. joined: they touch a number that is masked."""
+        rest = [s for s in rest if s.digits] if not any(s.digits for s in rest) else rest
+        if not rest:
+            return
+        if joined:
+            if not all(kinds.is_public(s.value) for s in rest):
+                self._add(self._kind_here(rest) or Personal.NUMBER, rest, complete=False)
+            return
+        if self._released(rest):
+            return
+        kind = self._kind_here(rest)
+        if sum(s.digits for s in rest) >= kinds.SURE_DIGITS or kind is not None or self._is_bare(run):
+            self._add(kind or Personal.NUMBER, rest)
+
+    def _kind_here(self, rest: Sequence[Segment]) -> Personal | None:
+        """The kind that the bot's question or the words around announce, if they may count for so few digits."""
+        digits, start, end = sum(s.digits for s in rest), rest[0].start, rest[-1].end
+        kind = kinds.cue_before(self._text, start)
+        if kind is None and self.items and digits >= CUED_DIGITS and start - self.items[-1].end <= kinds.CUE_REACH:
+            between = self._text[self.items[-1].end : start]
+            kind = self.items[-1].kind if re.search(r"还有|另|或|备用|也|尾|不", between) else None
+        kind = kind or (kinds.cue_after(self._text, end) if digits >= kinds.SURE_DIGITS else None)
+        if self._asked_for is not None and digits >= ASKED_DIGITS:
+            return kind or self._asked_for
+        return kind if digits >= CUED_DIGITS else None
+
+    def _released(self, rest: Sequence[Segment]) -> bool:
+        """A named rule says that these digits are nobody's."""
+        text, start, end = self._text, rest[0].start, rest[-1].end
+        value = "".join(s.value for s in rest)
+        if all(kinds.is_public(s.value) for s in rest) and not (self._asked_for and self._only(start, end)):
+            return True
+        if kinds.is_plain_date(text[start:end]) and kinds.cue_before(text, start) is not Personal.BIRTH_DATE:
+            return True
+        if kinds.is_document(text, start, end, value) or all(kinds.is_train(s.value) for s in rest):
+            return True
+        if all(kinds.is_year(s.value) for s in rest) and text[end : end + 1] in {"年", "级", "届"}:
+            return True
+        digits = sum(s.digits for s in rest)
+        if kinds.amount_follows(text, end) and digits <= 10:  # noqa: PLR2004  nobody's amount has the eleven digits of a mobile
+            return True
+        if digits >= kinds.SURE_DIGITS:
+            return digits <= 12 and kinds.ordinal_precedes(text, start) and max(s.digits for s in rest) == 1  # noqa: PLR2004  第一、二、三条
+        return (
+            kinds.unit_follows(text, end)
+            or kinds.ordinal_precedes(text, start)
+            or kinds.amount_precedes(text, start)
+            or "限行" in text[end : end + 8]
+        )
+
+    def _only(self, start: int, end: int) -> bool:
+        """Nothing else is said in this turn."""
+        return _OPENING.fullmatch(self._text, 0, start) is not None and _CLOSING.fullmatch(self._text, end) is not None
+
+    def _is_bare(self, run: Run) -> bool:
+        """A turn of digits alone: five of them, or three in the way that only codes are read (幺)."""
+        enough = run.digits >= BARE_DIGITS or (run.digits >= ASKED_DIGITS and "幺" in self._text[run.start : run.end])
+        return enough and self._only(run.start, run.end)
+
+    def _add(self, kind: Personal, group: Sequence[Segment], *, complete: bool = True) -> None:
+        value = "".join(s.value for s in group)
+        if kind is Personal.QQ and not value.isdigit():
+            kind = Personal.WECHAT
+        self.items.append(
+            Item(kind=kind, start=group[0].start, end=group[-1].end, value=value, complete=complete and kinds.fits(kind, value))
+        )
+
+
+def _grouped(segments: Sequence[Segment]) -> list[tuple[Segment, ...]]:
+    """Neighbouring segments whose joined form is a whole number of some kind, the longest first; the others each by itself."""
+    groups: list[tuple[Segment, ...]] = []
+    at = 0
+    while at < len(segments):
+        size, reach = 0, at
+        while reach < len(segments) and size + len(segments[reach].value) <= _GROUP_DIGITS:
+            size += len(segments[reach].value)
+            reach += 1
+        end = next((e for e in range(reach, at, -1) if kinds.kind_by_form("".join(s.value for s in segments[at:e]))), at + 1)
+        groups.append(tuple(segments[at:end]))
+        at = end
+    return groups
