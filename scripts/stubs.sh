@@ -8,7 +8,7 @@ if [ "${1:-}" = --check ]; then
     trap 'rm -rf "$out"' EXIT
 fi
 PATH="$PWD/.venv/bin:$PATH" .venv/bin/python -m grpc_tools.protoc -Iproto \
-    --python_out="$out" --mypy_out="$out" --grpc_python_out="$out" --mypy_grpc_out="$out" proto/hotline/v1/hotline.proto
+    --python_out="$out" --mypy_out="quiet:$out" --grpc_python_out="$out" --mypy_grpc_out="quiet:$out" proto/hotline/v1/hotline.proto
 if [ "$out" != . ]; then
     diff -r --exclude=__init__.py --exclude=__pycache__ "$out/hotline/v1" hotline/v1 >/dev/null || {
         echo "hotline/v1 is stale: run make proto and commit it" >&2
