@@ -75,7 +75,10 @@ class LegReport:
 
 
 class CallerLeg:
-    """One call. Run `run()` in a task; meanwhile `say`, `press`, `hang_up`, read `events` (None is the last), wait with `until`."""
+    """One call. Run `run()` in a task; meanwhile `say`, `type`, `press`, `hang_up`, wait with `until`.
+
+    events: what came from the bot, but audio; None is the last.
+    """
 
     def __init__(
         self,
@@ -130,10 +133,15 @@ class CallerLeg:
         """Queue words of the caller. Returns their length in ms; `voice.is_saying` tells when they are all on the line."""
         return self.voice.say(samples, rate_hz)
 
+    def type(self, words: str) -> None:
+        """Words of a caller who types. Only their number is written down: they are not masked yet."""
+        self._control.append(pb.CallerFrame(text=pb.Text(text=words)))
+        self.recording.note(self.now_ms, "caller", "typed", characters=len(words))
+
     def press(self, digit: str) -> None:
         """A key."""
         self._control.append(pb.CallerFrame(dtmf=pb.Dtmf(digit=digit, duration_ms=100)))
-        self._note("caller", "key", digit=digit)
+        self.recording.note(self.now_ms, "caller", "key", digit=digit)
 
     def hang_up(self, reason: str = "caller", *, in_ms: int = 0) -> None:
         """Leave at the next frame after in_ms."""
@@ -144,18 +152,6 @@ class CallerLeg:
         """Wait, frame by frame, for something about this leg. Returns too when the call is over."""
         async with self._ticked:
             await self._ticked.wait_for(lambda: self.is_over or is_true())
-
-    async def until_bot_is_quiet(self, for_ms: int = 400) -> None:
-        """Wait until the bot has played nothing for so long."""
-        quiet_since_ms = self.now_ms
-
-        def is_quiet() -> bool:
-            nonlocal quiet_since_ms
-            if self.bot_is_speaking:
-                quiet_since_ms = self.now_ms
-            return self.now_ms - quiet_since_ms >= for_ms
-
-        await self.until(is_quiet)
 
     # ------------------------------------------------------------ the call
 
@@ -213,7 +209,7 @@ class CallerLeg:
                 return False
             if self._hang_up_at_ms is not None and self._steps * FRAME_MS >= self._hang_up_at_ms:
                 await stream.write(pb.CallerFrame(hangup=pb.Hangup(reason=self._hang_up_reason)))
-                self._note("caller", "hangup", reason=self._hang_up_reason)
+                self.recording.note(self.now_ms, "caller", "hangup", reason=self._hang_up_reason)
                 self._playout.clear()
                 return False
             audio = pb.Audio(sequence=self._steps, capture_ms=self._steps * FRAME_MS, payload=caller)
@@ -228,20 +224,15 @@ class CallerLeg:
         bot = silence if step.payload is None else decode(step.payload, self._settings.codec)[: self._frame_samples]
         self.recording.add(decode(caller, self._settings.codec), np.concatenate([bot, silence[len(bot) :]]))
         for mark in step.marks:
-            self._note("caller", "mark_played", reply_id=mark.reply_id, name=mark.name)
+            self.recording.note(self.now_ms, "caller", "mark_played", reply_id=mark.reply_id, name=mark.name)
             if self._settings.reports_marks:
                 played = pb.MarkPlayed(reply_id=mark.reply_id, name=mark.name)
                 self._control.append(pb.CallerFrame(mark_played=played))
         if self._transfer is not None and not self.bot_is_speaking:  # its announcement is played out
-            self._accept(self._transfer)
-
-    def _accept(self, transfer: pb.Transfer) -> None:
-        """A person has the caller. Then this leg goes, unless the bot ends it first."""
-        result = pb.TransferResult(ticket=transfer.ticket, outcome=pb.TRANSFER_OUTCOME_ACCEPTED, sip_code=200)
-        self._control.append(pb.CallerFrame(transfer_result=result))
-        self._note("caller", "transfer_result", ticket=transfer.ticket, outcome="accepted")
-        self._transfer = None
-        self.hang_up("transferred", in_ms=AFTER_TRANSFER_MS)
+            self._control.append(_accepted(self._transfer))
+            self.recording.note(self.now_ms, "caller", "transfer_result", ticket=self._transfer.ticket, outcome="accepted")
+            self._transfer = None
+            self.hang_up("transferred", in_ms=AFTER_TRANSFER_MS)
 
     async def _receive(self, stream: Stream) -> None:
         try:
@@ -262,12 +253,12 @@ class CallerLeg:
             case "mark":
                 self._playout.add_mark(frame.reply_id, frame.mark.name)
             case "clear":
-                self._note("caller", "dropped", dropped_ms=self._playout.clear() * FRAME_MS)
+                self.recording.note(self.now_ms, "caller", "dropped", dropped_ms=self._playout.clear() * FRAME_MS)
             case "transfer":
                 self._transfer = frame.transfer
             case "end":
                 self._ended_by = frame.end.reason or "end"
-        self._note("bot", kind, **fields_of(frame))
+        self.recording.note(self.now_ms, "bot", kind, **fields_of(frame))
         if not self.events.full():  # nobody reads: the log has it all
             self.events.put_nowait(Received(at_ms=self.now_ms, frame=frame))
 
@@ -278,9 +269,6 @@ class CallerLeg:
             return True
         self._error = f"{first.error.code}: {first.error.message}; {first.error.what_to_do}"
         return False
-
-    def _note(self, side: str, kind: str, **fields: Field) -> None:
-        self.recording.note(self.now_ms, side, kind, **fields)
 
 
 def _start_frame(settings: LegSettings) -> pb.CallerFrame:
@@ -293,6 +281,25 @@ def _start_frame(settings: LegSettings) -> pb.CallerFrame:
         reports_marks=settings.reports_marks,
     )
     return pb.CallerFrame(start=start)
+
+
+def _accepted(transfer: pb.Transfer) -> pb.CallerFrame:
+    """A person has the caller."""
+    result = pb.TransferResult(ticket=transfer.ticket, outcome=pb.TRANSFER_OUTCOME_ACCEPTED, sip_code=200)
+    return pb.CallerFrame(transfer_result=result)
+
+
+async def until_bot_is_quiet(leg: CallerLeg, for_ms: int = 400) -> None:
+    """Wait until the bot has played nothing for so long, or the call is over."""
+    quiet_since_ms = leg.now_ms
+
+    def is_quiet() -> bool:
+        nonlocal quiet_since_ms
+        if leg.bot_is_speaking:
+            quiet_since_ms = leg.now_ms
+        return leg.now_ms - quiet_since_ms >= for_ms
+
+    await leg.until(is_quiet)
 
 
 def fields_of(frame: pb.BotFrame) -> dict[str, Field]:

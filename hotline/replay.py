@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotline.call_events import CallEvent, Turn, turns_of
-from hotline.caller_leg import CallerLeg, LegReport, LegSettings, open_channel
+from hotline.caller_leg import CallerLeg, LegReport, LegSettings, open_channel, until_bot_is_quiet
 from hotline.errors import HotlineError
+from hotline.own_server import own_server
 from hotline.sound.codec import Codec
 from hotline.timeline import write_timeline
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
@@ -28,12 +29,13 @@ HEARD_COLUMNS = 44
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
-    """How to replay. channel: left or right, the caller's one of a stereo file. tail_s: the wait for the bot after the file.
+    """How to replay. target: a server, host:port; empty: one of our own (`replay_here`).
 
+    channel: left or right, the caller's one of a stereo file. tail_s: how long to wait for the bot after the file.
     after_greeting: hold the file until the bot has greeted, for clips that hold one question rather than a whole call.
     """
 
-    target: str = "127.0.0.1:50051"
+    target: str = ""
     token: str = ""
     codec: Codec = Codec.PCMA
     channel: str = ""
@@ -75,7 +77,7 @@ async def replay_file(path: Path, settings: ReplaySettings, *, on_event: Callabl
 async def _play(leg: CallerLeg, caller: Samples, rate_hz: int, settings: ReplaySettings) -> None:
     if settings.after_greeting:
         await leg.until(lambda: leg.bot_is_speaking)
-        await leg.until_bot_is_quiet()
+        await until_bot_is_quiet(leg)
     leg.say(caller, rate_hz)
     await leg.until(lambda: not leg.voice.is_saying)
     said_ms = leg.now_ms
@@ -105,6 +107,15 @@ def _fresh_folder(out_dir: Path, stem: str) -> Path:
         number += 1
         folder = out_dir / f"{stem}-{number}"
     return folder
+
+
+async def replay_here(paths: Sequence[Path], settings: ReplaySettings, *, tell: Callable[[str], None] = print) -> int:
+    """Replay to the named server, or to one that runs as long as the replay. Raises ServerFailed. The exit code."""
+    if settings.target:
+        return await replay_files(paths, settings, tell=tell)
+    tell("starting a server for this replay (--target names a running one)")
+    async with own_server(settings.out_dir) as server:
+        return await replay_files(paths, replace(settings, target=server.target, token=server.token), tell=tell)
 
 
 async def replay_files(

@@ -296,7 +296,7 @@ class HotlineServer:
         _log.info("listening", host=self._settings.host, port=self.port)
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
         """Cut off what still runs."""
         await self.drain(within_s=0)
         await self._server.stop(grace=1.0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from asr.types import AudioPacket
 from hotline.call_events import CallEvent, EventsWrong, read_events, transcript_of, turns_of
-from hotline.caller_leg import CallerLeg, LegReport, LegSettings, open_channel
+from hotline.caller_leg import CallerLeg, LegReport, LegSettings, open_channel, until_bot_is_quiet
 from hotline.leg_playout import LegPlayout, MarkReached
 from hotline.lines import (
     BotAudio,
@@ -209,7 +209,8 @@ async def test_a_script_can_listen_press_and_interrupt() -> None:
         assert leg.say(TONE) == 200
         await leg.until(lambda: not leg.voice.is_saying)
         leg.press("5")
-        await leg.until_bot_is_quiet(for_ms=60)
+        leg.type("我叫张三")
+        await until_bot_is_quiet(leg, for_ms=60)
         leg.hang_up("done")
         report = await running
 
@@ -219,6 +220,7 @@ async def test_a_script_can_listen_press_and_interrupt() -> None:
             heard.append(received.frame.WhichOneof("frame"))
         assert heard == ["accepted", "reply_text", "mark", "end"]
         assert desk.seen[-1] == HungUp(reason="done")
+        assert "张三" not in str(leg.recording.events)
 
 
 async def test_as_fast_as_it_goes_time_is_counted_in_frames() -> None:
