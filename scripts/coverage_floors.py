@@ -14,11 +14,19 @@ TOLD = 12
 
 # Pure modules: no clock, no socket, no model. There every branch is cheap to reach and worth reaching.
 EVERY_BRANCH = (
+    "asr/completeness.py",
     "asr/endpoint.py",
+    "asr/guard.py",
     "engines/manifest.py",
     "hotline/catalogue.py",
     "hotline/sound/codec.py",
+    "hotline/sound/level.py",
+    "hotline/sound/resample.py",
     "hotline/turns.py",
+    "hotline/zh/numerals.py",
+    "hotline/zh/pinyin.py",
+    "hotline/zh/script.py",
+    "hotline/zh/skeleton.py",
     "llm/clauses.py",
 )
 
