@@ -3,7 +3,6 @@ PYTHON ?= python3
 VOICE ?= neural
 BIN := .venv/bin
 DEFAULT_MODELS := $(if $(filter espeak,$(VOICE)),whisper-base silero-vad,--default)
-PRODUCT := hotline asr llm tts engines
 
 .DEFAULT_GOAL := help
 .PHONY: help setup models demo test lint types proto bench proof clean
