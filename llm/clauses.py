@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator
 
 FIRST_AT_MOST = 15
 COMMA_FROM = 18
+LIST_FROM = 24
 AT_MOST = 40
 _FIRST_AT_LEAST = 4
 _ATOM_AT_MOST = 24  # a 〈 that is never closed is no placeholder; a longer run of figures is no number
 
 _HARD = frozenset("。！？；…!?;\n")
-_SOFT = frozenset("，,、：:")
+_SOFT = frozenset("，,：:")
+_LIST = frozenset("、")  # sounds cut off where it ends a short clause
 _CLOSERS = frozenset("”’」』）)》】\"' ")
 _HANZI_DIGITS = frozenset("〇零一二两三四五六七八九十百千万亿幺点")
 _JOINS_FIGURES = frozenset(".,，:：-—–~～/至")  # between two figures these belong to the number
@@ -76,7 +78,7 @@ def _clause_end(text: str, *, first: bool, final: bool) -> int:
         if inside < 0 and not _splits_atom(text[at - 1 : at], char, after):
             if char in _HARD:
                 return _past_closers(text, at + 1, final=final)
-            if char in _SOFT and _comma_counts(at + 1, first=first):
+            if (char in _SOFT and _comma_counts(at + 1, first=first)) or (char in _LIST and at + 1 >= LIST_FROM):
                 return at + 1
             safe = at + 1 if at < AT_MOST else safe
         if at + 1 >= AT_MOST and after and (safe or at + 1 >= AT_MOST + _ATOM_AT_MOST):

@@ -9,8 +9,8 @@ import enum
 import functools
 import re
 
-from hotline.zh.pinyin import fuzzy, syllables
 from hotline.zh.skeleton import skeleton
+from llm.sound import sound_of
 
 
 class Act(enum.Enum):
@@ -83,7 +83,7 @@ def act_of(text: str, *, answering: bool = False) -> Act | None:
     folded = _NOISE.sub("", skeleton(text).text).lower()
     if not folded:
         return None
-    sounds = tuple(map(_sound, folded))
+    sounds = tuple(map(sound_of, folded))
     if _asks_for_person(folded, sounds):
         return Act.PERSON
     if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
@@ -93,13 +93,13 @@ def act_of(text: str, *, answering: bool = False) -> Act | None:
 
 def is_backchannel(text: str) -> bool:
     """嗯, 对, 好的: the caller listens and takes no turn."""
-    sounds = tuple(map(_sound, _NOISE.sub("", skeleton(text).text)))
+    sounds = tuple(map(sound_of, _NOISE.sub("", skeleton(text).text)))
     return bool(sounds) and _spans(sounds, _BACKCHANNELS, "")
 
 
 def is_thanks(text: str) -> bool:
     """知道了, 明白了 and nothing else: understood, perhaps the end."""
-    return _spans(tuple(map(_sound, _NOISE.sub("", skeleton(text).text))), _THANKS_ALONE, _FILLERS)
+    return _spans(tuple(map(sound_of, _NOISE.sub("", skeleton(text).text))), _THANKS_ALONE, _FILLERS)
 
 
 def _first_of(table: tuple[tuple[Act, str], ...], sounds: tuple[str, ...], fillers: str) -> Act | None:
@@ -117,14 +117,9 @@ def _asks_for_person(folded: str, sounds: tuple[str, ...]) -> bool:
     return _spans(sounds, _PERSON_ALONE, _FILLERS + " 要 想 我要 我想 快 赶紧 马上 直接 帮忙 给 让 个")
 
 
-@functools.lru_cache(maxsize=8192)
-def _sound(char: str) -> str:
-    return fuzzy(syllables(char)[0])
-
-
 @functools.cache
 def _phrases(words: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(map(_sound, word)) for word in words.split())
+    return frozenset(tuple(map(sound_of, word)) for word in words.split())
 
 
 def _spans(sounds: tuple[str, ...], words: str, fillers: str) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hotline.zh.numerals import DIGIT_OF, parse_number
-from hotline.zh.pinyin import syllables
 from llm.retrieve import plain
+from llm.sound import syllable_of
 from llm.types import Entry
 
 
@@ -46,7 +46,7 @@ class Doubt:
 # An action must stand in one of the entry's wordings; a thing may stand in its answer, when another of its things is asked about.
 _ACTIONS = (
     *("注销 销户 销掉", "取消 撤销 撤回", "变更 更改 修改", "迁出 迁走", "转出 转走 转出去", "离婚", "结婚 领证", "白天"),
-    *("买房 购房 二套", "贷款 能贷", "虚开 假发票", "起诉 打官司", "加急", "继承", "过户", "解除", "退款 退货 退钱"),
+    *("买房 购房 二套", "贷款 贷多少", "虚开 假发票", "起诉 打官司", "加急", "继承", "过户", "解除", "退款 退货 退钱"),
     *("退保", "挂失", "停车费", "被举报 被投诉", "续签 到期 过期 延期 签注 有效期 换领 换证", "辞退 开除 解雇"),
     *("抵税 个税 报税", "起名 改名", "进度 反映的 上次 上周 催一下"),
 )
@@ -154,12 +154,7 @@ def _nearest(question: str, entry: Entry) -> _Meaning:
 
 
 def _heard(folded: str) -> str:
-    return " " + " ".join(map(_syllable, folded)) + " "
-
-
-@functools.lru_cache(maxsize=8192)
-def _syllable(char: str) -> str:
-    return syllables(char)[0]
+    return " " + " ".join(map(syllable_of, folded)) + " "
 
 
 @functools.cache
@@ -175,7 +170,7 @@ def _first_words(groups: tuple[str, ...], heard: str) -> frozenset[str]:
 def _denied(folded: str) -> frozenset[str]:
     """The syllable after each negation that is one (能不能 and 睡不着 are not)."""
     rest = _HARMLESS.sub("|", _ASKING.sub("|", folded))
-    return frozenset(_syllable(found[1]) for found in _NEGATION.finditer(rest))
+    return frozenset(syllable_of(found[1]) for found in _NEGATION.finditer(rest))
 
 
 def _numbers(folded: str) -> frozenset[float]:

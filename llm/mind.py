@@ -75,8 +75,8 @@ class AnsweringMind:
         if steps is None:
             found = self._find(question, dialogue)
             steps = self._stored_steps(found)
-            if steps is None and self._may_generate(found):
-                async with aclosing(self._generated(question, found, dialogue)) as written:
+            if steps is None and self._engine and self._may_generate(found):
+                async with aclosing(self._generated(self._engine, question, found, dialogue)) as written:
                     async for step in written:
                         steps = ()
                         yield step  # noqa: ASYNC119  consumer closes us
@@ -186,16 +186,16 @@ class AnsweringMind:
         """Never a yes or no, a may-I, or anything that a doubt hangs on: small models flip these."""
         verdict = self._stored(found)
         near = verdict.score >= _GENERATE_FROM and not any(doubt.hard for doubt in verdict.doubts)
-        return self._engine is not None and near and not _YES_NO.search(plain(found.asked))
+        return near and not _YES_NO.search(plain(found.asked))
 
-    async def _generated(self, question: MaskedText, found: _Found, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
+    async def _generated(
+        self, engine: Engine, question: MaskedText, found: _Found, dialogue: Dialogue
+    ) -> AsyncGenerator[Step, None]:
         """Nothing at all when the first clause fails or the engine is late; a person when a later clause fails."""
-        if self._engine is None:
-            return
         used = found.passages[:1]
         ids, spoken = (used[0].entry.id,), False
         try:
-            async with aclosing(checked_clauses(self._engine, question, used, dialogue, self._settings.generate)) as written:
+            async with aclosing(checked_clauses(engine, question, used, dialogue, self._settings.generate)) as written:
                 async for text in written:
                     if isinstance(text, Refused):
                         break
@@ -231,6 +231,8 @@ class AnsweringMind:
 
     def _offers(self, found: _Found) -> tuple[Entry, ...]:
         """One or two candidates worth asking about: near each other, and about the caller's thing."""
+        if is_bare(found.asked):
+            return ()
         near = [
             passage for passage in found.passages if passage.score >= _OFFER_FROM and self._may_offer(found.asked, passage.entry)
         ]

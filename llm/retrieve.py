@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hotline.zh.pinyin import fuzzy, syllables
 from hotline.zh.skeleton import skeleton
+from llm.sound import sound_of
 from llm.types import Entry, Passage
 
 _SOUND_SHARE = 0.6  # of a gram's weight; the rest needs the same characters
@@ -32,6 +32,9 @@ _CARRIERS = re.compile(
     "多少|多久|多长时间|几天|我们|你们|咱们|咱|他们|我|你|您|他|她|的|了|吗|呢|啊|呀|吧|嘛|哦|哎|喂|得|要不要|要|想|可不可以|可以|能不能|能|"
     "需要|是不是|是|有没有|去|到|上|在|和|跟|给|把|让|就|还|也|都|应该|该|现在|这边|这里|那边|这样|事情|事|说|知道|听说|办理|办|弄|一个|个"
 )
+_DICTATED = re.compile(
+    "(?:[我你您]的?)?(?:手机号?码?|电话号?码?|身份证号?码?|号码|姓名|名字|地址|住址|车牌号?码?|卡号|邮箱|微信号?)?(?:是|叫|为|在)?〈[^〉]*〉"
+)
 _DROPPED = re.compile(r"[\s，。！？；：、,.!?;:…“”\"'‘’（）()《》\-—]+")
 
 
@@ -42,16 +45,10 @@ class Grams:
     factors: dict[str, float]
 
 
-@functools.lru_cache(maxsize=8192)
-def _sound(char: str) -> str:
-    """Each character by itself, so that a wording and a question always agree."""
-    return fuzzy(syllables(char)[0])
-
-
 @functools.lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """The form in which texts are compared: folded, no punctuation, placeholders gone."""
-    return _DROPPED.sub("", skeleton(re.sub("〈[^〉]*〉", "", text)).text).lower()
+    """The form in which texts are compared: folded, no punctuation; placeholders gone, and the words that lead to them."""
+    return _DROPPED.sub("", skeleton(_DICTATED.sub("，", text)).text).lower()
 
 
 def grams(text: str) -> Grams:
@@ -60,7 +57,7 @@ def grams(text: str) -> Grams:
     carrier = [False] * len(folded)
     for found in _CARRIERS.finditer(folded):
         carrier[found.start() : found.end()] = [True] * (found.end() - found.start())
-    sounds = [_sound(char) for char in folded]
+    sounds = [sound_of(char) for char in folded]
     factors: dict[str, float] = {}
 
     def put(written: str, sounding: str, factor: float) -> None:
@@ -81,11 +78,12 @@ class Retriever:
     def __init__(self, entries: Sequence[Entry]) -> None:
         """Index every wording of every entry."""
         self.entries = tuple(entries)
-        wordings = [(number, grams(text)) for number, entry in enumerate(entries) for text in (entry.question, *entry.paraphrases)]
+        texts = [[grams(text) for text in (entry.question, *entry.paraphrases)] for entry in entries]
         wholes = [
-            set().union(*(found.factors for owner, found in wordings if owner == number), grams(entry.answer).factors)
-            for number, entry in enumerate(entries)
+            set(grams(entry.answer).factors).union(*(found.factors for found in own))
+            for entry, own in zip(entries, texts, strict=True)
         ]
+        wordings = [(number, found) for number, own in enumerate(texts) for found in own]
         self._idf = self._weigh(wholes)
         self._unseen = float(np.log(1 + (len(entries) + _BACKGROUND + 0.5) / 0.5)) * 0.6
         self._owner = np.array([number for number, _ in wordings], dtype=np.intp)

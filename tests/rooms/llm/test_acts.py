@@ -1,0 +1,207 @@
+"""What a caller's short words do: a person, goodbye, repeat, yes and no. And what is none of these."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llm.dialogue_acts import Act, act_of, is_backchannel, is_thanks
+
+PERSON = (
+    *(
+        "转人工",
+        "我要找人",
+        "叫个活人来",
+        "不要机器人",
+        "专人工",
+        "砖人工",
+        "转人公",
+        "我要人工服务",
+        "给我转人工客服",
+    ),
+    *(
+        "人工",
+        "找个真人跟我说",
+        "我要跟真人说话",
+        "接工作人员",
+        "帮我接个人",
+        "换个人来",
+        "我不想跟机器人说话",
+    ),
+    *(
+        "别跟我机器人了，叫你们工作人员来",
+        "你听不懂，给我接个人",
+        "我要找真人说话",
+        "那你给我转吧",
+        "转给律师或者人工吧",
+    ),
+    *(
+        "叫你们领导来",
+        "有没有活人啊",
+        "能不能转一下人工",
+        "麻烦帮我转接人工坐席",
+        "客服",
+        "我要找客服",
+        "给我找个人来",
+    ),
+    *(
+        "快转人工",
+        "请工作人员接听",
+        "我要真人服务",
+        "来个人",
+        "让工作人员跟我说",
+        "找你们接线员",
+        "轉人工",
+    ),
+)
+NO_PERSON = (
+    *(
+        "人工费多少钱",
+        "人工流产能报销吗",
+        "不要转人工",
+        "先别转人工",
+        "我找工作找不到",
+        "社保怎么转移",
+        "户口怎么转",
+    ),
+    *(
+        "我要找人修水管",
+        "工作人员态度不好",
+        "我上次找人办的居住证",
+        "机器人编程在哪学",
+        "居住证",
+        "医保能转给家人吗",
+    ),
+    *("人工智能补贴怎么申请",),
+)
+GOODBYE = (
+    *(
+        "没有了",
+        "谢谢",
+        "再见",
+        "就这样",
+        "行了",
+        "好谢谢啊",
+        "好的，谢谢",
+        "没有了谢谢",
+        "嗯好的没事了",
+        "在见",
+        "写写",
+    ),
+    *(
+        "没有别的了",
+        "不用了谢谢",
+        "那行吧就这样",
+        "知道了谢谢",
+        "拜拜",
+    ),
+)
+REPEAT = (
+    *(
+        "再说一遍",
+        "没听清",
+        "慢一点",
+        "大声点",
+        "你说什么",
+        "啊？没听清",
+        "请再说一次",
+        "能不能再说一遍",
+        "说慢点",
+    ),
+    *(
+        "听不清楚",
+        "什么？",
+        "你刚才说什么",
+        "声音太小了",
+    ),
+)
+QUESTIONS = (
+    *(
+        "居住证怎么办",
+        "没有身份证怎么办",
+        "谢谢你们上次帮忙，我还想问公积金",
+        "行了我知道了那要多少钱",
+        "对了医保怎么报",
+    ),
+    *(
+        "什么时候上班",
+        "好的那户口怎么迁",
+    ),
+)
+
+
+@pytest.mark.parametrize("said", PERSON)
+def test_asks_for_a_person(said: str) -> None:
+    assert act_of(said) is Act.PERSON
+
+
+@pytest.mark.parametrize("said", NO_PERSON)
+def test_asks_for_no_person(said: str) -> None:
+    assert act_of(said) is not Act.PERSON
+
+
+@pytest.mark.parametrize("said", GOODBYE)
+def test_is_done(said: str) -> None:
+    assert act_of(said) is Act.GOODBYE
+
+
+@pytest.mark.parametrize("said", REPEAT)
+def test_wants_it_again(said: str) -> None:
+    assert act_of(said) is Act.REPEAT
+
+
+@pytest.mark.parametrize("said", QUESTIONS)
+def test_a_question_is_no_act(said: str) -> None:
+    assert act_of(said) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "act"),
+    [
+        *[(said, Act.YES) for said in ("对", "是的", "嗯", "好", "对对对", "没错")],
+        *[(said, Act.NO) for said in ("不是", "都不是", "不对", "两个都不是")],
+        *[(said, Act.FIRST) for said in ("第一个", "前面那个", "对，第一个", "我问的是第一个")],
+        *[(said, Act.SECOND) for said in ("第二个", "后一个", "我想问的是第二个")],
+        ("转人工", Act.PERSON),
+        ("没听清", Act.REPEAT),
+        ("不用了谢谢", Act.GOODBYE),
+    ],
+)
+def test_answers_our_question(said: str, act: Act) -> None:
+    assert act_of(said, answering=True) is act
+
+
+def test_a_long_turn_is_no_phrase_but_may_ask_for_a_person() -> None:
+    assert act_of("谢谢" * 20) is None
+    assert act_of("我都说了好几遍了你们这个东西根本就听不懂我在说什么赶紧给我转人工") is Act.PERSON
+
+
+def test_punctuation_alone_is_nothing() -> None:
+    assert act_of("，。") is None
+
+
+def test_asks_whether_we_listen() -> None:
+    assert act_of("喂喂，听得到吗") is Act.THERE
+
+
+@pytest.mark.parametrize("said", ["嗯", "对", "好的", "哦", "是的", "嗯嗯", "对对对", "好好好", "嗯，好的", "這樣啊"])
+def test_is_a_backchannel(said: str) -> None:
+    assert is_backchannel(said)
+
+
+@pytest.mark.parametrize("said", ["等等", "不对", "喂", "停", "转人工", "居住证", "好的但是", "不是", "", "，。"])
+def test_is_no_backchannel(said: str) -> None:
+    assert not is_backchannel(said)
+
+
+def test_understood_alone_is_thanks() -> None:
+    assert is_thanks("我知道了")
+    assert not is_thanks("我知道了那要多少钱")
+
+
+@given(st.text(max_size=60))
+def test_no_words_break_it(said: str) -> None:
+    act_of(said)
+    act_of(said, answering=True)
+    is_backchannel(said)
