@@ -22,24 +22,33 @@ HEALTH_METHODS = "/grpc.health.v1.Health/"
 
 
 def channel_options() -> Options:
-    """For clients: notice a dead server within about 5 s, also while nothing is being said."""
+    """For clients: notice a dead server within about 5 s, also while nothing is being said; find a new one within about 1 s."""
     return [
-        ("grpc.keepalive_time_ms", KEEPALIVE_MS),
-        ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MS),
-        ("grpc.http2.ping_timeout_ms", PING_TIMEOUT_MS),
-        ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.max_pings_without_data", 0),
+        *_keepalive(),
+        # by default gRPC waits longer and longer, up to two minutes, before it tries a server again
+        ("grpc.initial_reconnect_backoff_ms", 200),
+        ("grpc.max_reconnect_backoff_ms", 1000),
     ]
 
 
 def server_options(max_frame_bytes: int) -> Options:
     """For servers: the same keepalive, and tolerance for the clients' pings (half their period)."""
     return [
-        *channel_options(),
+        *_keepalive(),
         # this name works; the look-alike min_recv_ping_interval_without_data_ms has no effect
         ("grpc.http2.min_ping_interval_without_data_ms", KEEPALIVE_MS // 2),
         ("grpc.max_receive_message_length", max_frame_bytes),
         ("grpc.so_reuseport", 0),  # a second server on the port is an error, not a lottery
+    ]
+
+
+def _keepalive() -> Options:
+    return [
+        ("grpc.keepalive_time_ms", KEEPALIVE_MS),
+        ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MS),
+        ("grpc.http2.ping_timeout_ms", PING_TIMEOUT_MS),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
     ]
 
 

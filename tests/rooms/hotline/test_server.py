@@ -22,7 +22,7 @@ from hotline import server as server_module
 from hotline.errors import ConfigWrong, PortTaken
 from hotline.lines import HungUp, Key, Typed
 from hotline.server import HotlineServer, ServerSettings, serve
-from hotline.transport import bearer, channel_options
+from hotline.transport import bearer, bind_address, channel_options
 from hotline.v1 import hotline_pb2 as pb
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
 
@@ -414,6 +414,24 @@ async def test_a_server_open_to_the_network_needs_a_token() -> None:
     with pytest.raises(ConfigWrong, match="no token"):
         async with HotlineServer(ScriptedDesk(), ServerSettings(host="0.0.0.0", port=0)):  # noqa: S104  the point of the test
             pass
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "address"),
+    [
+        ("localhost", "", "localhost:5"),
+        ("127.0.0.9", "", "127.0.0.9:5"),
+        ("::1", "", "[::1]:5"),
+        ("0.0.0.0", "t", "0.0.0.0:5"),  # noqa: S104  with a token it may
+    ],
+)
+def test_where_a_server_may_bind(host: str, token: str, address: str) -> None:
+    assert bind_address(host, 5, token=token) == address
+
+
+def test_a_host_by_name_is_not_taken_for_loopback() -> None:
+    with pytest.raises(ConfigWrong):
+        bind_address("hotline.example", 5, token="")
 
 
 async def test_a_taken_port_is_said() -> None:
