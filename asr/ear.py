@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from asr.completeness import judge
 from asr.endpoint import Closed, Decision, Endpointer, Going, Opened, Paused, Resumed
+from asr.foreground import Foreground
 from asr.guard import refusal
 from asr.hotwords import MANDARIN_PROMPT, MAX_HOT_WORDS, prompt_of
 from asr.linefeed import LineFeed, LineStats
@@ -84,6 +85,7 @@ class Ear:
         self._pool = pool
         self._settings = settings.endpoint
         self._endpointer = Endpointer(settings.endpoint)
+        self._foreground = Foreground()
         self._positions = ClockedPositions(now_ms)
         self._to_vad = Resampler(rate_hz, vad.rate_hz)
         self._to_recogniser = Resampler(rate_hz, pool.rate_hz)
@@ -153,8 +155,9 @@ class Ear:
         self._heard_samples += len(window)
         at_ms = self._heard_samples * 1000 // self._vad.rate_hz
         self._positions.advance(at_ms)
-        probability = self._vad.speech_probability(window)
-        self._act(self._endpointer.feed(probability, at_ms, len(window) * 1000 // self._vad.rate_hz))
+        window_ms = len(window) * 1000 // self._vad.rate_hz
+        probability = self._foreground.weigh(self._vad.speech_probability(window), window, window_ms)
+        self._act(self._endpointer.feed(probability, at_ms, window_ms))
         if not self._endpointer.is_open:
             self._audio.forget(at_ms - self._settings.pre_roll_ms - HISTORY_MS)
 

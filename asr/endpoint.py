@@ -79,7 +79,9 @@ class _Turn:
     words: _Words = field(default_factory=_Words)
 
     def count(self, voiced_ms: int, at_ms: int) -> None:
-        self.voiced_ms += voiced_ms
+        """More speech. A gap too short for a pause is part of a word."""
+        self.voiced_ms += voiced_ms if self.paused else at_ms - self.speech_end_ms
+        self.paused = False
         self.speech_end_ms = at_ms
         self.vad_end_ms = None
 
@@ -145,7 +147,7 @@ class Endpointer:
         if turn.paused:
             if self._run_ms < self._settings.min_resume_ms:
                 return self._close_if_silent_enough(turn)  # a click must not keep a turn open for ever
-            turn.paused, turn.words = False, _Words()
+            turn.words = _Words()
             resumed = [Resumed()]
         turn.count(self._run_ms, self._at_ms)
         self._run_ms = 0

@@ -203,7 +203,7 @@ class EndpointSettings:
     speech_off: float = 0.35
     min_speech_ms: int = 96
     min_resume_ms: int = 64
-    pre_roll_ms: int = 300
+    pre_roll_ms: int = 450
     speculate_after_ms: int = 200
     complete_silence_ms: int = 480
     silence_ms: int = 640

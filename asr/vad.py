@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnxruntime
 import webrtcvad
+from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
 
 from asr.types import RecogniserMissing
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LINE_RATE_HZ = 8000
+UNLOADABLE = (onnx_errors.InvalidProtobuf, onnx_errors.Fail, onnx_errors.InvalidGraph, onnx_errors.NoModel, RuntimeError)
 SILERO_FILE = "silero_vad.onnx"
 SILERO_WINDOW_SAMPLES = 256
 SILERO_CONTEXT_SAMPLES = 32
@@ -55,7 +57,7 @@ def load_silero(path: Path) -> SileroModel:
     options.log_severity_level = 3
     try:
         session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except RuntimeError as error:  # onnxruntime's own errors are all of this kind
+    except UNLOADABLE as error:
         raise RecogniserMissing(
             "The voice detector's weights do not load: delete them and run `hotline models pull silero-vad`."
         ) from error

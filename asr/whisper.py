@@ -28,8 +28,12 @@ FRAME_SAMPLES = 160
 MIN_WINDOW_MS = 4000
 MAX_WINDOW_MS = 30_000
 MIN_SPEECH_MS = 60  # less than a short vowel: nothing to decode
-PIECE_MS = (12_000, 20_000)  # a longer stretch is cut at its quietest place between these
-QUIET_BLOCK_MS = 100
+PIECE_MS = 5000  # from here on a pause is a place to cut: in long windows the model stops after a sentence that sounds final
+MAX_PIECE_MS = 20_000  # here it is cut at its quietest place, pause or not
+MIN_PIECE_MS = 2000
+BLOCK_MS = 100
+PAUSE_BLOCKS = 3
+PAUSE_BELOW_LOUD = 10 ** (-25 / 10)  # power of a pause against that of the loudest tenth
 TOKENS_PER_S = 10
 TOKENS_EXTRA = 12
 MAX_PROMPT_TOKENS = 160
@@ -64,7 +68,7 @@ class WhisperRecogniser:
         """Decode one segment of any length. Raises RecogniserFailed."""
         if speech.rate_hz != RATE_HZ:
             raise RecogniserFailed(f"Whisper wants {RATE_HZ} Hz, not {speech.rate_hz}.")
-        samples = np.nan_to_num(speech.samples, nan=0.0, posinf=1.0, neginf=-1.0)
+        samples = np.clip(np.nan_to_num(speech.samples), -1.0, 1.0)
         if speech.duration_ms < MIN_SPEECH_MS:
             return _nothing()
         try:
@@ -130,16 +134,23 @@ class WhisperRecogniser:
 
 
 def cut_long(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-    """Pieces of at most 20 s that join to the whole, cut where it is quietest."""
-    least, most = (ms * RATE_HZ // 1000 for ms in PIECE_MS)
-    block = QUIET_BLOCK_MS * RATE_HZ // 1000
-    pieces = []
-    while len(samples) > most:
-        energy = np.square(samples[least:most]).reshape(-1, block).sum(axis=1)
-        place = least + int(np.argmin(energy)) * block + block // 2
-        pieces.append(samples[:place])
-        samples = samples[place:]
-    return [*pieces, samples]
+    """Pieces of at most 20 s that join to the whole: cut in the pauses of long speech, and where it is quietest if it has none."""
+    block = BLOCK_MS * RATE_HZ // 1000
+    power = np.square(samples[: len(samples) // block * block]).reshape(-1, block).mean(axis=1)
+    places: list[int] = []
+    while (place := _cut_place(power[sum(places) :])) is not None:
+        places.append(place)
+    return np.split(samples, np.cumsum(places, dtype=np.intp) * block) if places else [samples]
+
+
+def _cut_place(power: NDArray[np.float32]) -> int | None:
+    """After how many blocks to cut; None: the rest is one piece."""
+    first, least_rest, most = (ms // BLOCK_MS for ms in (PIECE_MS, MIN_PIECE_MS, MAX_PIECE_MS))
+    quiet = power < np.quantile(power, 0.9) * PAUSE_BELOW_LOUD if len(power) else power > 0
+    for at in range(first, min(most, len(power) - least_rest)):
+        if quiet[at : at + PAUSE_BLOCKS].all():
+            return at + PAUSE_BLOCKS // 2
+    return first + int(np.argmin(power[first:most])) if len(power) >= most else None
 
 
 def _join(pieces: list[_Scored]) -> Decoded:

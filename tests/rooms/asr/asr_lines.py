@@ -1,11 +1,9 @@
-"""Lines, voices and recognisers for the hearing tests: human clips through a telephone, sounds that are no speech, an ear to feed."""
+"""Lines and voices for the hearing tests: people through a telephone, sounds that are no speech, an ear to feed."""
 
 import asyncio
 import os
-import threading
 import wave
 from collections.abc import AsyncGenerator, Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +12,13 @@ from numpy.typing import NDArray
 
 from asr.ear import Ear
 from asr.pool import DecodePool
-from asr.types import AudioPacket, DecodeHints, Decoded, HearingSettings, Pcm, RecogniserFailed, SpeechEvent, Vad
+from asr.types import AudioPacket, HearingSettings, SpeechEvent, Vad
 from hotline.sound.codec import Codec, decode, encode
 from hotline.sound.level import active_level_dbov, band_limit
 from hotline.sound.resample import resample
+from tests.fakes_hearing import ScriptedRecogniser
+
+__all__ = ["ScriptedRecogniser"]
 
 LINE_HZ = 8000
 PACKET_SAMPLES = 160
@@ -102,31 +103,6 @@ class LoudnessVad:
         return 1.0 if float(np.sqrt(np.mean(window**2))) > 0.02 else 0.0
 
 
-@dataclass
-class ScriptedRecogniser:
-    """Says the next text for each decode, the last one for ever. fails: raises instead; gate: decodes wait for it."""
-
-    texts: tuple[str, ...] = ("社保卡丢了怎么办",)
-    rate_hz: int = 16_000
-    avg_logprob: float = -0.3
-    no_speech_prob: float = 0.05
-    fails: set[int] = field(default_factory=set)
-    gate: threading.Event | None = None
-    heard: list[Pcm] = field(default_factory=list)
-    hints: list[DecodeHints] = field(default_factory=list)
-
-    def decode(self, speech: Pcm, hints: DecodeHints, stop: threading.Event) -> Decoded:
-        number = len(self.heard)
-        self.heard.append(speech)
-        self.hints.append(hints)
-        if self.gate is not None:
-            self.gate.wait(10)
-        if number in self.fails:
-            raise RecogniserFailed("killed")
-        text = self.texts[min(number, len(self.texts) - 1)]
-        return Decoded(text=text, avg_logprob=self.avg_logprob, no_speech_prob=self.no_speech_prob)
-
-
 class LineClock:
     """The call's clock, moved by the packets: as if they came on time."""
 
@@ -145,11 +121,11 @@ async def line(
         clock.ms += packet_ms
         yield packet
         await asyncio.sleep(0)
-        while patient and pool.unfinished:
+        while patient and pool.unfinished:  # noqa: ASYNC110  the decode's thread sets no event
             await asyncio.sleep(0)
 
 
-async def hear(
+async def hear(  # noqa: PLR0913  a call's circumstances, most of them as usual
     frames: Iterable[AudioPacket],
     recogniser: ScriptedRecogniser | None = None,
     *,

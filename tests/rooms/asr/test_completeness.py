@@ -40,7 +40,19 @@ def test_complete(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["我想问一下那个", "我没去，因为", "然后", "如果要办的话", "我的意思是", "我住在", "就是", "你好", "我想咨询一下，就是说", "我和", "嗯我想"],
+    [
+        "我想问一下那个",
+        "我没去，因为",
+        "然后",
+        "如果要办的话",
+        "我的意思是",
+        "我住在",
+        "就是",
+        "你好",
+        "我想咨询一下，就是说",
+        "我和",
+        "嗯我想",
+    ],
 )
 def test_incomplete(text: str) -> None:
     assert judge(text) == OPEN

@@ -104,7 +104,9 @@ def test_boilerplate_in_either_script(text: str) -> None:
     assert judged(text, voiced_ms=6000) == "boilerplate"
 
 
-@pytest.mark.parametrize("text", ["谢谢谢谢谢谢谢谢谢谢", "我们的我们的我们的我们的我们的", "试" * 34, "下降下降下降下降下降", "是不是啊" * 4])
+@pytest.mark.parametrize(
+    "text", ["谢谢谢谢谢谢谢谢谢谢", "我们的我们的我们的我们的我们的", "试" * 34, "下降下降下降下降下降", "是不是啊" * 4]
+)
 def test_loop(text: str) -> None:
     assert judged(text, voiced_ms=9000) in {"loop", "compressible"}
 
