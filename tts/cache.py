@@ -45,7 +45,8 @@ class AudioCache:
         self._memory: OrderedDict[str, bytes] = OrderedDict()
         self._memory_bytes = 0
         self._disk_bytes: int | None = None  # counted at the first write
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # memory and counts: never held while the disk works, since the event loop takes it
+        self._eviction = threading.Lock()
 
     def in_memory(self, key: str) -> NDArray[np.float32] | None:
         """The samples if they are at hand without touching the disk."""
@@ -97,7 +98,7 @@ class AudioCache:
             with self._lock:
                 self.counts.not_written += 1
             return
-        with self._lock:
+        with self._eviction:
             self._make_room(len(content))
 
     def _path(self, key: str) -> Path:

@@ -49,9 +49,11 @@ def number(figure: str, after: str = "") -> str:
     whole, _, fraction = figure.partition(".")
     if len(whole) > 1 and whole.startswith("0"):
         return one_by_one(whole) + ("点" + read_digits(fraction) if fraction else "")
-    if whole.strip("0") == "2" and len(whole) == 1:
-        return "两" if not fraction and _COUNTED.match(after) else read_number(figure)
-    return read_count(figure)
+    if fraction:
+        return (read_number(whole) if len(whole) == 1 else read_count(whole)) + "点" + read_digits(fraction)
+    if whole == "2":
+        return "两" if _COUNTED.match(after) else "二"
+    return read_count(whole)
 
 
 def ordinal(figure: str) -> str:

@@ -110,10 +110,12 @@ def _run(interpreter: Any, inputs: list[NDArray[Any]], *, output: int) -> NDArra
 def windows(frames: int) -> list[tuple[int, int, int, int]]:
     """How to vocode a long spectrogram: (first frame, end frame, samples to skip, samples to keep) of each window, overlapping."""
     found: list[tuple[int, int, int, int]] = []
+    count = -(-(frames - 2 * _OVERLAP) // (_WINDOW - 2 * _OVERLAP)) if frames > _WINDOW else 1
+    size = -(-(frames + 2 * _OVERLAP * (count - 1)) // count)  # all alike: a short rest would cost a whole window
     done = 0
     while done < frames:
-        low = max(0, min(done - _OVERLAP, frames - _WINDOW))
-        high = min(frames, low + _WINDOW)
+        low = max(0, min(done - _OVERLAP, frames - size))
+        high = min(frames, low + size)
         end = frames if high == frames else high - _OVERLAP
         found.append((low, high, (done - low) * _HOP, (end - done) * _HOP))
         done = end

@@ -75,6 +75,12 @@ async def test_a_long_text_is_said_piece_by_piece() -> None:
     assert voice.said == ["您好，这里是幺二三四五热线，", "请讲。"]
 
 
+async def test_a_text_without_any_pause_is_cut_all_the_same() -> None:
+    voice = Tone()
+    await Speech(voice, SETTINGS).speak("办" * 100)
+    assert [len(piece) for piece in voice.said] == [40, 40, 20]
+
+
 async def test_the_second_time_comes_from_the_cache(tmp_path: Path) -> None:
     voice = Tone()
     first = await Speech(voice, SETTINGS, cache=AudioCache(tmp_path)).speak("请稍等一下")
