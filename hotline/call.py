@@ -17,14 +17,16 @@ from hotline import metrics
 from hotline.clock import CallClock, utc_now
 from hotline.errors import explain
 from hotline.intake import Intake
-from hotline.lines import BotEvent, Ended, Line, Mark, Transcript, Transfer, TurnFigures
+from hotline.lines import Ended, Line, Mark, Transcript, Transfer, TurnFigures
 from hotline.news import News
 from hotline.paperwork import Paperwork
 from hotline.parts import CallSettings, Hearing, Parts
 from hotline.playout import Played
 from hotline.reply import Reply, canned
+from hotline.sentences import Sentence, sentence_of
 from hotline.speaker import Speaker
 from hotline.stamps import Stamps
+from hotline.timed_line import TimedLine
 from hotline.turn_events import (
     Command,
     Committed,
@@ -50,6 +52,7 @@ class Call:
     """One call on one line. overloaded: there is no room for it, so it goes straight to the people's queue."""
 
     def __init__(self, line: Line, parts: Parts, settings: CallSettings, *, overloaded: bool = False) -> None:
+        line = TimedLine(line, settings.send_limit_ms)
         self.line, self.parts, self.settings, self.overloaded = line, parts, settings, overloaded
         self.clock = CallClock()
         self.turns = TurnMachine(settings.turns)
@@ -115,7 +118,7 @@ class Call:
         """Say what answers, that it records, and that a person can be had."""
         phrases = self.settings.phrases
         if self.overloaded:
-            await self._say(GiveUp(reason="overload"))
+            await self._say(sentence_of(GiveUp(reason="overload"), phrases, self.turns))
             return
         label, notice = Clause(text=phrases.label, protected=True), Clause(text=phrases.notice, protected=True)
         await self._begin(self.speaker.open("greeting"), canned(label, notice, Clause(text=phrases.offer)))
@@ -134,7 +137,10 @@ class Call:
             if isinstance(ending, HandOver):
                 await self.hand_over(ending)
                 continue
-            for order in self._feed(news):
+            orders = self.turns.feed(news.event)
+            if news.words is not None and (Command.ANSWER in orders or self.turns.words_wait):
+                self._asked.append(news.words)
+            for order in orders:
                 if isinstance(order, Finish):
                     return order.reason
                 await self.obey(order)
@@ -147,18 +153,12 @@ class Call:
             case Sounding():
                 await self._first_frame()
             case Committed() if news.handover is not None:
-                await self._make_offer(news.handover)
+                await self.paperwork.make_offer(news.handover, self.history, self.speaker.reply)
             case Said():
                 await self._show(news)
             case _:
                 pass
         return None
-
-    def _feed(self, news: News) -> list[Order]:
-        orders = self.turns.feed(news.event)
-        if news.words is not None and (Command.ANSWER in orders or self.turns.words_wait):
-            self._asked.append(news.words)
-        return orders
 
     async def obey(self, order: Order) -> None:
         """Carry out one order of the turn machine."""
@@ -180,26 +180,7 @@ class Call:
                 metrics.FILLERS.inc()
                 self._tasks.create_task(self.speaker.fill(self.settings.phrases.filler), name="fill")
             case _:
-                await self._say(order)
-
-    async def _say(self, order: Order) -> None:
-        """Orders that are a fixed sentence."""
-        phrases, turns = self.settings.phrases, self.turns
-        route, sentence, ending = "reprompt", "", None
-        match order:
-            case Command.REPROMPT:
-                sentence = _nth(phrases.reprompts, turns.silences)
-            case Command.NOT_UNDERSTOOD:
-                sentence = _nth(phrases.not_understood, turns.unclears)
-            case Command.TRANSFER_FAILED:
-                self.paperwork.offer = None
-                route, sentence = "notice", phrases.transfer_failed
-            case GiveUp(reason=reason):
-                sentence = phrases.give_up.get(reason, phrases.give_up["failure"])
-                route, ending = "hand_over", HandOver(reason=reason)
-            case _:
-                return
-        await self._begin(self.speaker.open(route), canned(Clause(text=sentence), ending=ending))
+                await self._say(sentence_of(order, self.settings.phrases, self.turns))
 
     # ------------------------------------------------------------ replies
 
@@ -230,21 +211,21 @@ class Call:
 
     async def hand_over(self, handover: HandOver) -> None:
         """The words are spoken: move the caller to a person."""
-        await self._make_offer(handover)
+        await self.paperwork.make_offer(handover, self.history, self.speaker.reply)
         offer = self.paperwork.offer
         ticket, summary = (offer.ticket, offer.summary) if offer is not None else ("", "")
-        await self._send(Transfer(target=self.settings.person_target, ticket=ticket, summary=summary, reason=handover.reason))
+        await self.line.send(Transfer(target=self.settings.person_target, ticket=ticket, summary=summary, reason=handover.reason))
         self.turns.feed(Transferring(at_ms=self.clock.now_ms()))
 
     async def end(self, reason: str) -> None:
         """The last words on the wire and in the record. A call that broke is moved to a person without words."""
         if reason == "failure":
-            await self.paperwork.make_offer(HandOver(reason="failure"), self.history, "")
+            await self.paperwork.make_offer(HandOver(reason="failure"), self.history, self.speaker.reply)
             ticket = self.paperwork.offer.ticket if self.paperwork.offer is not None else ""
-            await self._send(Transfer(target=self.settings.person_target, ticket=ticket, summary="", reason="failure"))
+            await self.line.send(Transfer(target=self.settings.person_target, ticket=ticket, summary="", reason="failure"))
         if self.speaker.reply is not None:
             self.settle(await self.speaker.drop(), interrupted=True)
-        await self._send(Ended(reason=reason))
+        await self.line.send(Ended(reason=reason))
         await self.paperwork.ended(reason)
         metrics.CALLS_ENDED.of(reason).inc()
         log.info("call_ended", why=reason, turns=self._turn)
@@ -253,6 +234,12 @@ class Call:
 
     def _post(self, news: News) -> None:
         self.intake.post(news)
+
+    async def _say(self, sentence: Sentence) -> None:
+        if sentence.is_new_start:
+            self.paperwork.offer = None
+        ending = HandOver(reason=sentence.hands_over) if sentence.hands_over else None
+        await self._begin(self.speaker.open(sentence.route), canned(Clause(text=sentence.text), ending=ending))
 
     async def _begin(self, reply: Reply, steps: AsyncGenerator[Step, None]) -> None:
         self.speaker.begin(reply, steps, self._tasks)
@@ -265,7 +252,7 @@ class Call:
         if reply is None or played is None:
             return None
         self.settle(played, interrupted=False)
-        await self._send(Mark(reply_id=reply.reply_id, name="end"))
+        await self.line.send(Mark(reply_id=reply.reply_id, name="end"))
         if isinstance(reply.ending, AskedFor):
             self.intake.asked_for = reply.ending.kind
             if self._ear is not None:
@@ -282,7 +269,7 @@ class Call:
         reply.stamps = replace(reply.stamps, first_frame_sent_ms=sent_ms)
         if reply.stamps.voice_to_voice_ms is not None:
             metrics.VOICE_TO_VOICE.observe(reply.stamps.voice_to_voice_ms / 1000)
-        await self._send(TurnFigures(turn=reply.turn, stamps=reply.stamps, route=reply.route))
+        await self.line.send(TurnFigures(turn=reply.turn, stamps=reply.stamps, route=reply.route))
 
     async def _show(self, news: News) -> None:
         if news.words is None:
@@ -295,21 +282,4 @@ class Call:
             asr_final_ms=at_ms,
         )
         start_ms, end_ms = (ended.start_ms, ended.last_speech_ms) if ended is not None else (at_ms, at_ms)
-        await self._send(Transcript(turn=self._turn + 1, masked_text=news.words.text, start_ms=start_ms, end_ms=end_ms))
-
-    async def _make_offer(self, handover: HandOver) -> None:
-        reply = self.speaker.reply
-        question = reply.question.text if reply is not None and reply.question is not None else ""
-        await self.paperwork.make_offer(handover, self.history, question)
-
-    async def _send(self, event: BotEvent) -> None:
-        try:
-            async with asyncio.timeout(self.settings.send_limit_ms / 1000):
-                await self.line.send(event)
-        except TimeoutError:
-            log.warning("line_slow", kind=type(event).__name__)
-
-
-def _nth(sentences: tuple[str, ...], n: int) -> str:
-    """The n-th sentence, counted from 1; the last one when they run out."""
-    return sentences[max(0, min(n, len(sentences)) - 1)]
+        await self.line.send(Transcript(turn=self._turn + 1, masked_text=news.words.text, start_ms=start_ms, end_ms=end_ms))

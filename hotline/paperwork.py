@@ -79,13 +79,13 @@ class Paperwork:
             )
         )
 
-    async def make_offer(self, handover: HandOver, history: list[Exchange], question: str) -> None:
+    async def make_offer(self, handover: HandOver, history: list[Exchange], reply: Reply | None) -> None:
         """Offer the call to the people, once; committed before it returns, unless the record is broken."""
         if self.offer is not None:
             return
         turns = [(exchange.caller.text, exchange.said) for exchange in history]
-        if question:
-            turns.append((question, ""))
+        if reply is not None and reply.question is not None:
+            turns.append((reply.question.text, ""))
         try:
             async with asyncio.timeout(self.limit_ms / 1000):
                 self.offer = build_offer(

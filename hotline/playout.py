@@ -58,6 +58,23 @@ class _Track:
     def queued_ms(self, rate_hz: int) -> int:
         return (sum(len(clip.samples) for clip in self.clips) - self.offset) * 1000 // rate_hz
 
+    def played(self, *, by_marks: bool, cut: bool) -> Played:
+        """What was heard. by_marks: the far end reports marks, and may lag what was sent by one clip."""
+        heard, unheard = "", ""
+        for index, clip in enumerate([*self.done, *self.clips]):
+            if clip.filler:
+                continue
+            here = 0 if by_marks and index > self.reported else round(len(clip.text) * self._share(index, clip))
+            heard += clip.text[:here]
+            unheard += clip.text[here:]
+        return Played(heard=heard, unheard=unheard, cut_at_ms=self.sent_ms if cut else None)
+
+    def _share(self, index: int, clip: Clip) -> float:
+        """Share of a clip that was sent."""
+        if index < len(self.done):
+            return 1.0
+        return self.offset / len(clip.samples) if index == len(self.done) and self.offset else 0.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutEvents:
@@ -131,7 +148,7 @@ class Playout:
             return Played(heard="", unheard="")
         if track.sent_ms and not was_paused:
             await self._line.send(Clear(reply_id=track.reply_id, reason="cancel"))
-        return self._played(track, cut=True)
+        return track.played(by_marks=self._line.start.reports_marks, cut=True)
 
     def mark_played(self, reply_id: int, name: str) -> None:
         """The far end reports a mark (named by the clip's index)."""
@@ -199,7 +216,7 @@ class Playout:
         self._track = None
         if track.guarded:
             self._events.guarded(False)  # noqa: FBT003  the callback's only argument
-        self._events.finished(track.reply_id, self._played(track, cut=False))
+        self._events.finished(track.reply_id, track.played(by_marks=False, cut=False))
 
     async def _send_frame(self) -> None:
         track, codec = self._track, self._codec
@@ -238,27 +255,3 @@ class Playout:
         if not track.sounded and not clip.filler:
             track.sounded = True
             self._events.sounding(track.reply_id)
-
-    # ------------------------------------------------------------ what was heard
-
-    def _played(self, track: _Track, *, cut: bool) -> Played:
-        heard, unheard = "", ""
-        for index, clip in enumerate([*track.done, *track.clips]):
-            if clip.filler:
-                continue
-            share = self._share(track, index, clip)
-            here = round(len(clip.text) * share)
-            heard += clip.text[:here]
-            unheard += clip.text[here:]
-        return Played(heard=heard, unheard=unheard, cut_at_ms=track.sent_ms if cut else None)
-
-    def _share(self, track: _Track, index: int, clip: Clip) -> float:
-        """Share of a clip that was played. Where the far end reports marks, it may lag what was sent by one clip."""
-        sent = len(track.done)
-        if self._line.start.reports_marks and index > track.reported:
-            return 0.0
-        if index < sent:
-            return 1.0
-        if index == sent and track.offset:
-            return track.offset / len(clip.samples)
-        return 0.0

@@ -157,8 +157,7 @@ class TurnMachine:
             case ReplyBegan():
                 return self._reply_began(event.at_ms)
             case Committed():
-                self._giving_up = True
-                return []
+                return self._committed()
             case PersonAsked():
                 return self._give_up("asked")
             case Sounding():
@@ -266,6 +265,10 @@ class TurnMachine:
             return [Command.PAUSE]
         self.state = State.PAUSED if self._caller_speaks else State.THINKING
         return [Command.PAUSE] if self._caller_speaks else []
+
+    def _committed(self) -> list[Order]:
+        self._giving_up = True
+        return []
 
     def _sounding(self) -> list[Order]:
         if self._reply is not None:

@@ -16,6 +16,12 @@ ROOMS = ("hotline", "asr", "llm", "tts", "engines")
 FILE_LINES, FUNCTION_LINES, CLASS_METHODS = 400, 50, 15
 # Files that may grow to 600 lines, each with the reason why splitting it would read worse.
 LARGER_FILES: dict[str, str] = {}
+# Classes that may have more methods (special methods are not counted), each with its reason.
+LARGER_CLASSES = {
+    "hotline/turns.py: TurnMachine": "every transition of a call stands in one place",
+    "asr/pool.py: DecodePool": "queue, workers and their replacement share one state",
+}
+LARGEST_CLASS_METHODS = 25
 LARGEST_FILE_LINES = 600
 
 # Only these may make these; everyone else is handed one.
@@ -86,10 +92,14 @@ def test_no_class_does_too_much() -> None:
         for name, tree, _ in product()
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
-        and len(methods := [each for each in node.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))])
-        > CLASS_METHODS
+        and len(methods := [each for each in node.body if _is_method(each)])
+        > (LARGEST_CLASS_METHODS if f"{name}: {node.name}" in LARGER_CLASSES else CLASS_METHODS)
     }
     assert over == {}
+
+
+def _is_method(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not node.name.startswith("__")
 
 
 def test_every_module_says_what_it_is() -> None:

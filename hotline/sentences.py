@@ -1,0 +1,40 @@
+"""Orders of the turn machine that are a fixed sentence → the sentence. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotline.parts import Phrases
+from hotline.turn_events import Command, GiveUp, Order
+from hotline.turns import TurnMachine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """What to say. hands_over: reason of the hand-over that follows, empty for none; is_new_start: an earlier offer is void."""
+
+    route: str
+    text: str
+    hands_over: str = ""
+    is_new_start: bool = False
+
+
+def sentence_of(order: Order, phrases: Phrases, turns: TurnMachine) -> Sentence:
+    """The sentence for an order. Raises ValueError for an order that is none."""
+    match order:
+        case Command.REPROMPT:
+            return Sentence(route="reprompt", text=_nth(phrases.reprompts, turns.silences))
+        case Command.NOT_UNDERSTOOD:
+            return Sentence(route="reprompt", text=_nth(phrases.not_understood, turns.unclears))
+        case Command.TRANSFER_FAILED:
+            return Sentence(route="notice", text=phrases.transfer_failed, is_new_start=True)
+        case GiveUp(reason=reason):
+            text = phrases.give_up.get(reason, phrases.give_up["failure"])
+            return Sentence(route="hand_over", text=text, hands_over=reason)
+        case _:
+            raise ValueError(f"{order} is no sentence")
+
+
+def _nth(sentences: tuple[str, ...], n: int) -> str:
+    """The n-th sentence, counted from 1; the last one when they run out."""
+    return sentences[max(0, min(n, len(sentences)) - 1)]
