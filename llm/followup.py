@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llm.gate import doubts
-from llm.retrieve import plain
+from llm.gate import About, doubts
+from llm.retrieve import content, plain
 from llm.types import Dialogue, Entry
 
 # What is asked → what an answer to it contains.
@@ -25,6 +25,8 @@ _FACETS: tuple[tuple[str, str], ...] = (
 )
 _ANYTHING = "."
 _MORE = re.compile("具体|详细|仔细|还有吗|还有呢|然后呢|再说说|讲讲")
+_TOPIC_AT_MOST = 3
+_ASKING = re.compile("怎|如何|咋|啥|什么|哪|几|多|吗|呢|能|可以|办|查|交|领|取|转|换|补|丢|停|吵|没|不")
 _OBJECTION = re.compile("不对|你刚才|您刚才|刚才说|你说的|上面说|搞错")
 _EMPTY = re.compile(
     "钱|收费|费用|工本费|费|多久|多长|时间|几天|什么时候|啥时候|几个|几次|次|工作日|几点|几|地方|地址|窗口|材料|证件|手续|东西|资料|带|网上|手机上|线上|"
@@ -49,6 +51,11 @@ def is_bare(question: str) -> bool:
     return bool(folded) and len(_EMPTY.sub("", folded)) <= 1 and _facet(folded) is not None
 
 
+def is_mere_topic(question: str) -> bool:
+    """Names a matter and asks nothing about it: 公积金. What is meant is worth a question of ours."""
+    return len(content(question)) <= _TOPIC_AT_MOST and not _ASKING.search(plain(question))
+
+
 def topic_of(dialogue: Dialogue, entries: Sequence[Entry]) -> Entry | None:
     """The entry that the dialogue rested on last."""
     known = {entry.id: entry for entry in entries}
@@ -68,7 +75,9 @@ def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: 
     siblings = [entry for entry in entries if entry.topic == topic.topic and entry.id != topic.id]
     for entry in (topic, *siblings):
         # an objection may hold a negation or a figure that is wrong: that is what the answer corrects
-        if not objection and any(doubt.hard for doubt in doubts(question, entry, region=region)):
+        if not objection and any(
+            doubt.hard and doubt.about is not About.STRANGE for doubt in doubts(question, entry, region=region)
+        ):
             continue
         if objection and facet is None:
             return FollowUp(entry=topic, text=topic.answer, objection=True)

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hotline.zh.numerals import DIGIT_OF, parse_number
-from llm.retrieve import plain
-from llm.sound import syllable_of
+from llm.retrieve import content, plain
+from llm.sound import sound_of, syllable_of
 from llm.types import Entry
 
 
@@ -25,6 +25,7 @@ class About(enum.Enum):
     WORD = "word"  # an entity or an action that the entry does not speak of
     REGION = "region"
     YEAR = "year"
+    STRANGE = "strange"  # it asks about something that the entry has no word for
     NUMBER = "number"
     DATE = "date"
 
@@ -47,8 +48,16 @@ class Doubt:
 _ACTIONS = (
     *("注销 销户 销掉", "取消 撤销 撤回", "变更 更改 修改", "迁出 迁走", "转出 转走 转出去", "离婚", "结婚 领证", "白天"),
     *("买房 购房 二套", "贷款 贷多少", "虚开 假发票", "起诉 打官司", "加急", "继承", "过户", "解除", "退款 退货 退钱"),
-    *("退保", "挂失", "停车费", "被举报 被投诉", "续签 到期 过期 延期 签注 有效期 换领 换证", "辞退 开除 解雇"),
-    *("抵税 个税 报税", "起名 改名", "进度 反映的 上次 上周 催一下"),
+    *(
+        "退保",
+        "挂失",
+        "外国人 外籍 港澳台",
+        "停车费",
+        "被举报 被投诉",
+        "续签 到期 过期 延期 签注 有效期 换领 换证",
+        "辞退 开除 解雇",
+    ),
+    *("抵税 个税 报税", "起名 改名", "一起拿 一起领 同时领", "进度 反映的 上次 上周 催一下"),
 )
 _THINGS = (
     *("驾驶证 驾照 行驶证", "房产证 不动产", "残疾证 残疾", "离婚证", "社保卡", "通行证", "准生证", "出生证"),
@@ -65,13 +74,23 @@ _REGIONS = re.compile(
     "拉萨|呼和浩特|宁波|温州|无锡|常州|东莞|佛山|珠海"
 )
 _RELATIVE_DATES = ("去年", "前年", "明年", "后年", "今年", "上个月", "下个月", "以前的政策", "旧政策", "新政策")
+# Said in any question, about anything: kin, numerals, time of day, directions, and verbs that mean little by themselves.
+_NEUTRAL = frozenset(
+    "我你您他她它咱们人家爸妈爷奶爹娘哥姐弟妹夫妻爱老公婆儿女孩子娃对象朋友同志先生零〇一二三四五六七八九十百千万亿两几多少半个位张次回遍些点天日月年号"
+    "周星期早晚上下午今明昨刚才后前里外边头面中间左右来去过进出起到从向往在把被让给跟和与或及为因所以但而且就才都也还又再已经将曾正着了的地得吗呢吧啊呀嘛"
+    "哦嗯唉哎喂这那哪谁什么怎样如何咋啥为何不没无别很太挺非常特更最好坏大小真有是要想能会可应该需必须做干搞弄办用找看听说讲问告诉知道觉得行成拿取领拉放"
+    "带交收付花拖打帮忙请求麻烦谢操作处理解决管只每全各另其他之前比如东西事情忽突然马总老直常实其现立快慢急赶紧旧新开关吃住跑走坐站等完种样类肯愿具体详细"
+)
+_WHERE = re.compile("在哪[里儿]?$|在什么地方$|地址|怎么走|位置")
+_WHERE_KNOWN = re.compile("地址|位于|位置")
+_CONTENT_PER_STRANGE = 12  # a long story may hold one strange character for so many others
 
 _ASKING = re.compile(r"(.)[不没]\1|(.{1,2})不\2|有没有|[不没]$|没有$|[不没](?:呢|啊|呀)$")
 _HARMLESS = re.compile(
     "[弄丢搞]没了?|没了|不见|不够|别[的人处家]|[走进出用开动跑]不[了着动]|不好意思|不知道|不清楚|不大?懂|不明白|不太|不会[弄办]|"
-    "差不多|不了解|要不|不然|没办法|不管|不小心|没想到|不对吧?|睡不着|受不了"
+    "差不多|不了解|要不|不然|没办?法|不管|不小心|没想到|不对吧?|睡不着|受不了"
 )
-_NEGATION = re.compile("(?:不|没有?|未|无|别|甭)(?:想|要|能|用|让|给|是|去|得)?(.)")
+_NEGATION = re.compile("(?:不|没有?|未|无|别|甭)(?:想|要|能|用|让|给|是|去|得|肯|愿意?)?(.)")
 _NUMERAL = re.compile(r"[0-9]+(?:\.[0-9]+)?|[零〇一二三四五六七八九十百千万两]+")
 _UNIT = re.compile("[年月日号天岁周个点元块倍度级楼次分%％]|小时|工作日")
 _NEGATED = re.compile("(?:不|没有?|未|无)..")
@@ -86,12 +105,30 @@ def doubts(question: str, entry: Entry, *, region: str = "") -> tuple[Doubt, ...
     found += [Doubt(about=About.WORD, hard=True, word=word) for word in sorted(_strange_things(asked.things, entry))]
     strange = asked.regions - known.regions - {region.rstrip("市省")}
     found += [Doubt(about=About.REGION, hard=True, word=place) for place in sorted(strange)]
+    found += _strange(question, entry)
     found += [Doubt(about=About.YEAR, hard=True) for _ in asked.years - known.years]
     found += [Doubt(about=About.NUMBER, hard=False) for _ in asked.numbers - known.numbers - asked.years]
     found += [Doubt(about=About.DATE, hard=False, word=word) for word in sorted(asked.dates - known.dates)]
     if not asked.denied and _nearest(question, entry).denied:
         found.append(Doubt(about=About.POLARITY, hard=False))
     return tuple(dict.fromkeys(found))
+
+
+def _strange(question: str, entry: Entry) -> list[Doubt]:
+    """Same matter, another question: 养老金什么时候涨 is not answered by how many years one pays."""
+    asked = content(question)
+    odd = {char for char in asked if not char.isascii() and char not in _NEUTRAL and sound_of(char) not in _sounds_in(entry)}
+    found = [Doubt(about=About.STRANGE, hard=True)] if len(odd) > len(asked) // _CONTENT_PER_STRANGE else []
+    if _WHERE.search(plain(question)) and not _WHERE_KNOWN.search(entry.answer + entry.detail):
+        found.append(Doubt(about=About.STRANGE, hard=True, word="地址"))
+    return found
+
+
+@functools.lru_cache(maxsize=2048)
+def _sounds_in(entry: Entry) -> frozenset[str]:
+    return frozenset(
+        sound_of(char) for text in (entry.question, *entry.paraphrases, entry.answer, entry.detail) for char in plain(text)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

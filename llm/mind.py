@@ -15,7 +15,7 @@ from llm import phrases
 from llm.clauses import clauses
 from llm.dialogue_acts import Act, act_of, is_thanks
 from llm.emergency import EmergencyRule
-from llm.followup import follow_up, is_bare, topic_of
+from llm.followup import follow_up, is_bare, is_mere_topic, topic_of
 from llm.gate import About, doubts
 from llm.generate import Refused, checked_clauses
 from llm.hotpool import HotPool, Verdict
@@ -42,18 +42,24 @@ from llm.types import (
 
 _SEARCHED = 8
 _OFFER_FROM = 0.36  # a candidate below this is not worth a clarifying question
+_FITS_FROM = 0.25  # among two candidates only
 _GENERATE_FROM = 0.45  # below this no passage is near enough for an engine to rest on
 _YES_NO = re.compile(r"吗$|么$|[不没]$|(.{1,2})[不没]\1|有没有|能否|可否|是否|合不合法|会不会|算不算")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What was found for a question. open: candidates of our clarifying question, if it is still open."""
+    """What was found for a question. said: this turn; asked: with the turn before, where that helps.
 
+    open: candidates of our clarifying question, if it is still open. mere: a first turn that names a matter and asks nothing.
+    """
+
+    said: str
     asked: str
     passages: tuple[Passage, ...]
     topic: Entry | None
     open: tuple[Entry, ...]
+    mere: bool
 
 
 class AnsweringMind:
@@ -147,7 +153,9 @@ class AnsweringMind:
             joined = self._passages(both, dialogue)
             if joined and (not passages or joined[0].score > passages[0].score):
                 asked, passages = both, joined
-        return _Found(asked=asked, passages=passages, topic=topic_of(dialogue, self.entries), open=offered)
+        mere = not dialogue.clarified and is_mere_topic(asked)
+        topic = topic_of(dialogue, self.entries)
+        return _Found(said=question.text, asked=asked, passages=passages, topic=topic, open=offered, mere=mere)
 
     def _passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
         """Only what is valid today, here."""
@@ -163,10 +171,23 @@ class AnsweringMind:
             return steps
         if is_bare(found.asked):
             return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "names no matter") if not found.topic else None
+        if found.mere:
+            return self._follow_steps(found)
         for route, verdict in ((Route.HOT, self._pool.match(found.asked, found.passages)), (Route.STORED, self._stored(found))):
             if verdict.entry:
                 return _speak(route, verdict.entry.answer, verdict.score, verdict.why, verdict.entry)
-        return self._follow_steps(found)
+        return self._follow_steps(found) or self._open_steps(found)
+
+    def _open_steps(self, found: _Found) -> tuple[Step, ...] | None:
+        """Half a question that fits one of the offered candidates and not the other: 丢了 after 身份证丢了, 还是身份证过期了."""
+        scores = {passage.entry.id: passage.score for passage in self._search.search(found.said, at_most=len(self.entries))}
+        fits = sorted(((scores.get(entry.id, 0.0), entry.id, entry) for entry in found.open), reverse=True)
+        if not fits or fits[0][0] < _FITS_FROM or (len(fits) > 1 and fits[0][0] - fits[1][0] < self._settings.stored_margin):
+            return None
+        score, _, entry = fits[0]
+        if any(doubt.hard for doubt in doubts(found.said, entry, region=self._settings.region)):
+            return None
+        return _speak(Route.STORED, entry.answer, score, "fits one of the candidates", entry)
 
     def _stored(self, found: _Found) -> Verdict:
         return self._pool.match_stored(found.asked, found.passages)
@@ -186,7 +207,7 @@ class AnsweringMind:
         """Never a yes or no, a may-I, or anything that a doubt hangs on: small models flip these."""
         verdict = self._stored(found)
         near = verdict.score >= _GENERATE_FROM and not any(doubt.hard for doubt in verdict.doubts)
-        return near and not _YES_NO.search(plain(found.asked))
+        return near and not found.mere and not _YES_NO.search(plain(found.asked))
 
     async def _generated(
         self, engine: Engine, question: MaskedText, found: _Found, dialogue: Dialogue

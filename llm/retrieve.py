@@ -51,6 +51,11 @@ def plain(text: str) -> str:
     return _DROPPED.sub("", skeleton(_DICTATED.sub("，", text)).text).lower()
 
 
+def content(text: str) -> str:
+    """The plain form without the words that only carry a question."""
+    return _CARRIERS.sub("", plain(text))
+
+
 def grams(text: str) -> Grams:
     """Single characters and pairs, as written (c…) and as they sound (s…)."""
     folded = plain(text)

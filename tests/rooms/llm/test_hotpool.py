@@ -52,6 +52,8 @@ def test_no_doubt(question: str, entry_id: str) -> None:
         ("居住证怎么住销", "residence-permit-apply", (About.WORD, True)),  # by sound: 注销
         ("房产证怎么办理", "residence-permit-apply", (About.WORD, True)),
         ("北京的居住证怎么办", "residence-permit-apply", (About.REGION, True)),
+        ("养老金什么时候涨", "pension-years", (About.STRANGE, True)),
+        ("办事大厅在哪里", "hall-hours", (About.STRANGE, True)),
         ("2019年住院报销多少", "medical-reimburse", (About.YEAR, True)),
         ("二零一九年住院报销多少", "medical-reimburse", (About.YEAR, True)),
         ("居住证3个工作日能好吗", "residence-permit-apply", (About.NUMBER, False)),

@@ -209,8 +209,21 @@ async def test_the_question_before_helps_to_understand_the_one_after_a_clarifica
     assert (await talk.say("我那个补贴的事"))[0] is Route.CLARIFY
     assert (await talk.say("高龄老人的"))[1] == ANSWER["elder-allowance"]
     talk = Talk()
-    assert (await talk.say("我要问医保"))[0] is Route.CLARIFY
-    assert (await talk.say("去外地看病的那种"))[1] == ANSWER["medical-elsewhere"]
+    assert (await talk.say("身份证"))[0] is Route.CLARIFY
+    assert (await talk.say("丢了"))[1] == ANSWER["id-card-replace"]
+
+
+async def test_half_a_question_that_fits_neither_candidate_goes_to_a_person() -> None:
+    for half in ("名字写错了", "不丢了", "我再想想吧"):
+        talk = Talk()
+        assert (await talk.say("身份证"))[0] is Route.CLARIFY
+        assert (await talk.say(half))[0] is Route.UNKNOWN
+
+
+async def test_two_halves_make_one_question() -> None:
+    talk = Talk()
+    assert (await talk.say("我说的是劳动"))[0] is Route.CLARIFY  # names a matter and asks nothing
+    assert (await talk.say("就是仲裁时间限制"))[1] == ANSWER["arbitration-limit"]
 
 
 async def test_another_matter_after_an_answer_is_no_follow_up() -> None:
