@@ -77,7 +77,7 @@ class AnsweringMind:
 
     async def answer(self, question: MaskedText, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
         """Danger → refusal → person → repeat → goodbye → dictated → hot → stored → follow-up → engine → clarify once → person."""
-        steps = self._guarded_steps(question) or self._act_steps(question, dialogue) or self._dictated_steps(question)
+        steps = self._guarded_steps(question) or self._act_steps(question, dialogue) or _dictated_steps(question)
         if steps is None:
             found = self._find(question, dialogue)
             steps = self._stored_steps(found)
@@ -133,16 +133,6 @@ class AnsweringMind:
         text = phrases.AGAIN + (entry.answer if entry else said)
         return _speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
 
-    @staticmethod
-    def _dictated_steps(question: MaskedText) -> tuple[Step, ...] | None:
-        item = dictated(question)
-        if item is None:
-            return None
-        if item.complete:
-            return _speak(Route.NOTED, phrases.noted(item.kind), 1.0, f"dictated: {item.kind.name.lower()}")
-        spoken = phrases.incomplete(item.kind, item.raw_end - item.raw_start)
-        return (*_speak(Route.NOTED, spoken, 0.6, f"dictated, incomplete: {item.kind.name.lower()}"), AskedFor(kind=item.kind))
-
     # ------------------------------------------------------------ stored answers
 
     def _find(self, question: MaskedText, dialogue: Dialogue) -> _Found:
@@ -173,7 +163,10 @@ class AnsweringMind:
             return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "names no matter") if not found.topic else None
         if found.mere:
             return self._follow_steps(found)
-        for route, verdict in ((Route.HOT, self._pool.match(found.asked, found.passages)), (Route.STORED, self._stored(found))):
+        for route, verdict in (
+            (Route.HOT, self._pool.match(found.asked, found.passages)),
+            (Route.STORED, self._pool.match_stored(found.asked, found.passages)),
+        ):
             if verdict.entry:
                 return _speak(route, verdict.entry.answer, verdict.score, verdict.why, verdict.entry)
         return self._follow_steps(found) or self._open_steps(found)
@@ -189,9 +182,6 @@ class AnsweringMind:
             return None
         return _speak(Route.STORED, entry.answer, score, "fits one of the candidates", entry)
 
-    def _stored(self, found: _Found) -> Verdict:
-        return self._pool.match_stored(found.asked, found.passages)
-
     def _follow_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic is None or found.open:
             return None
@@ -205,7 +195,7 @@ class AnsweringMind:
 
     def _may_generate(self, found: _Found) -> bool:
         """Never a yes or no, a may-I, or anything that a doubt hangs on: small models flip these."""
-        verdict = self._stored(found)
+        verdict = self._pool.match_stored(found.asked, found.passages)
         near = verdict.score >= _GENERATE_FROM and not any(doubt.hard for doubt in verdict.doubts)
         return near and not found.mere and not _YES_NO.search(plain(found.asked))
 
@@ -239,7 +229,7 @@ class AnsweringMind:
     def _unknown_steps(self, found: _Found, dialogue: Dialogue) -> tuple[Step, ...]:
         """One clarifying question; after that a person."""
         best = found.passages[0] if found.passages else None
-        why = self._stored(found).why
+        why = self._pool.match_stored(found.asked, found.passages).why
         if dialogue.clarified >= self._settings.clarifications:
             spoken = phrases.NOT_KNOWN if best else phrases.STILL_UNCLEAR
             return _to_person(Route.UNKNOWN, spoken, "not_in_kb", why)
@@ -254,13 +244,8 @@ class AnsweringMind:
         """One or two candidates worth asking about: near each other, and about the caller's thing."""
         if is_bare(found.asked):
             return ()
-        near = [
-            passage for passage in found.passages if passage.score >= _OFFER_FROM and self._may_offer(found.asked, passage.entry)
-        ]
+        near = [passage for passage in found.passages if passage.score >= _OFFER_FROM and _same_thing(found.asked, passage.entry)]
         return tuple(passage.entry for passage in near[:2] if near[0].score - passage.score < self._settings.hot_margin)
-
-    def _may_offer(self, asked: str, entry: Entry) -> bool:
-        return not any(doubt.about is About.WORD for doubt in doubts(asked, entry, region=self._settings.region))
 
     def _offered(self, dialogue: Dialogue) -> tuple[Entry, ...]:
         """The candidates of our last question, found again in what was played."""
@@ -273,6 +258,16 @@ class AnsweringMind:
         return tuple(entry for _, _, entry in named[:2])
 
 
+def _dictated_steps(question: MaskedText) -> tuple[Step, ...] | None:
+    item = dictated(question)
+    if item is None:
+        return None
+    if item.complete:
+        return _speak(Route.NOTED, phrases.noted(item.kind), 1.0, f"dictated: {item.kind.name.lower()}")
+    spoken = phrases.incomplete(item.kind, item.raw_end - item.raw_start)
+    return (*_speak(Route.NOTED, spoken, 0.6, f"dictated, incomplete: {item.kind.name.lower()}"), AskedFor(kind=item.kind))
+
+
 def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:
     """The answer to our clarifying question."""
     if act is Act.NO:
@@ -283,6 +278,10 @@ def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:
     if not chosen:
         return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "chose, but nothing was offered")
     return _speak(Route.STORED, chosen[0].answer, 1.0, "chosen after a clarifying question", chosen[0])
+
+
+def _same_thing(asked: str, entry: Entry) -> bool:
+    return not any(doubt.about is About.WORD for doubt in doubts(asked, entry))
 
 
 def _last_route(dialogue: Dialogue) -> Route | None:

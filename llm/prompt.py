@@ -30,6 +30,11 @@ def make_prompt(question: MaskedText, passages: Sequence[Passage], history: Sequ
     return Prompt(system=_SYSTEM, user=f"资料：\n{sources}\n{before}市民问题：{_tame(question.text)}\n回答：")
 
 
+def warm_up_prompt() -> Prompt:
+    """A prompt of the usual shape and no content, for an engine to measure itself with."""
+    return Prompt(system=_SYSTEM, user="资料：\n[1] 问：几点上班 答：上午八点半。\n市民问题：几点上班\n回答：")
+
+
 def _tame(text: str) -> str:
     """Without marks that an engine's template would take for its own, and on one line."""
     return " ".join(_CONTROL.sub("", text).split())

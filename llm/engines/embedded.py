@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llm.prompt import warm_up_prompt
 from llm.stops import StopGuard
 from llm.types import EngineFailed, EngineMissing, EngineStalled, GenerateParams, Prompt, TokenEvent
 
 _BATCH_TOKENS = 32  # a stop during the prompt takes effect at a batch's end
 _WARM_UP_TOKENS = 8
-_WARM_UP = Prompt(system="你是政务热线的语音助手。", user="资料：办事大厅周一到周五上班。\n市民问题：几点上班？\n回答：" * 2)
 _TURN_ENDS = ("<|im_end|>", "<|im_start|>", "<|endoftext|>")
 
 
@@ -138,7 +138,7 @@ class EmbeddedEngine:
             last.update(chunk)
             return False
 
-        self._server.handle_completions(_request(_WARM_UP, GenerateParams(max_tokens=_WARM_UP_TOKENS)), keep)
+        self._server.handle_completions(_request(warm_up_prompt(), GenerateParams(max_tokens=_WARM_UP_TOKENS)), keep)
         timings = last.get("timings", {})
         return EngineSpeed(
             prefill_tokens_per_s=round(float(timings.get("prompt_per_second") or 1.0), 1),
