@@ -18,7 +18,7 @@ from llm.emergency import EmergencyRule
 from llm.followup import follow_up, is_bare, is_mere_topic, topic_of
 from llm.gate import About, doubts
 from llm.generate import Refused, checked_clauses
-from llm.hotpool import HotPool, Verdict
+from llm.hotpool import HotPool
 from llm.knowledge import is_valid
 from llm.noted import dictated
 from llm.retrieve import Retriever, plain
