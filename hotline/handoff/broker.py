@@ -5,6 +5,7 @@ It forgets everything when it stops; offers don't: they wait in the record until
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 from collections.abc import AsyncGenerator
@@ -48,7 +49,8 @@ async def embedded_broker(host: str = "127.0.0.1", port: int = 0) -> AsyncGenera
     try:
         yield _port_of(broker)
     finally:
-        await broker.shutdown()
+        _listener(broker).close()  # at once, whatever becomes of the rest
+        await asyncio.shield(broker.shutdown())  # amqtt leaves sockets open when it is cancelled half-way
 
 
 @asynccontextmanager
@@ -69,8 +71,12 @@ def _is_loopback(host: str) -> bool:
 
 
 def _port_of(broker: Broker) -> int:
-    server = broker._servers["default"].instance  # noqa: SLF001  amqtt has no other way to tell the port it got
-    return int(server.sockets[0].getsockname()[1])
+    return int(_listener(broker).sockets[0].getsockname()[1])
+
+
+def _listener(broker: Broker) -> asyncio.Server:
+    server: asyncio.Server = broker._servers["default"].instance  # noqa: SLF001  amqtt has no other way to tell the port it got
+    return server
 
 
 def _cause(error: BaseException) -> str:

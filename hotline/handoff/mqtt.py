@@ -36,6 +36,7 @@ class Connection(aiomqtt.Client):
             tls_context=tls_context,
         )
         self._refusal: str | None = None
+        self._abandoned = False
 
     async def deliver(self, topic: str, payload: bytes) -> None:
         """Publish at QoS 1, never retained, and wait for the broker's acknowledgement.
@@ -53,8 +54,14 @@ class Connection(aiomqtt.Client):
             raise BrokerRefused(f"the broker refused a message ({self._refusal})", what_to_do="check the account's rights there")
 
     def abandon(self) -> None:
-        """Close what a failed or cancelled connect left open."""
-        self._client.disconnect()
+        """Close what is still open, also a socket that a cancelled connect opens later in its thread. Twice is fine."""
+        self._abandoned = True
+        self._client._sock_close()  # noqa: SLF001  paho's disconnect() waits for a writable socket and a live loop
+
+    def _on_socket_open(self, client: Any, userdata: Any, sock: Any) -> None:  # noqa: ANN401
+        super()._on_socket_open(client, userdata, sock)
+        if self._abandoned:
+            self._loop.call_soon_threadsafe(self.abandon)
 
     def _on_publish(self, client: Any, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties) -> None:  # noqa: ANN401
         if reason_code.is_failure:
@@ -96,6 +103,7 @@ async def _open(connection: Connection) -> AsyncGenerator[None, None]:
     finally:
         with suppress(aiomqtt.MqttError):  # a goodbye that fails must not hide what ended the body, least of all a cancellation
             await connection.__aexit__(None, None, None)
+        connection.abandon()  # aiomqtt leaves the socket open when the other side went first
 
 
 def _tls_context(settings: MqttSettings) -> ssl.SSLContext:

@@ -68,6 +68,8 @@ def told_in_ours() -> Generator[None, None, None]:
         raise RecordUnavailable(
             f"the record had no free connection for {_POOL_TIMEOUT_S:.0f} s", what_to_do="look for a stuck writer, or a slow disk"
         ) from None
+    except (UnicodeError, OverflowError) as error:  # sqlite3's own, and the first one holds the text
+        raise RecordError(f"the record can't keep a value ({type(error).__name__})", what_to_do="report it") from None
     except SQLAlchemyError as error:
         raise RecordError(f"the record refused a statement ({type(error).__name__})", what_to_do="report it") from None
 

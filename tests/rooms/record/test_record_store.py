@@ -100,6 +100,15 @@ async def test_times_come_back_in_utc_and_a_time_without_a_zone_is_refused(store
         await store.call_opened(replace(opened, call_id="call-2", started_at=dt.datetime(2026, 3, 1, 12, 0)))  # noqa: DTZ001  the point
 
 
+async def test_a_value_that_no_database_takes_is_a_record_error_without_it(store: Store, turn: TurnDone) -> None:
+    with pytest.raises(RecordError) as refused:
+        await store.turn_done(replace(turn, masked_text="半个字\ud800"))
+    with pytest.raises(RecordError):
+        await store.turn_done(replace(turn, turn=2**80))
+
+    assert "半个字" not in repr(refused.value)
+
+
 async def test_an_offer_and_its_outbox_rows_are_kept_together(store: Store, offer: Offer) -> None:
     await store.hand_over(offer)
     await store.hand_over(offer)  # the caller of hand_over wasn't sure
