@@ -1,4 +1,4 @@
-"""A generated clause against the passages it should rest on → findings; none means that it may be spoken. Knows no models and no speech.
+"""A generated clause and the passages it should rest on → findings; none: it may be spoken. Knows no models and no speech.
 
 Each rule has a name and is a pure function of text. Stored answers are not put through these: they are reviewed words.
 """
@@ -48,6 +48,8 @@ _DETAIL = 24
 
 def check_clause(clause: str, passages: tuple[Passage, ...], question: MaskedText) -> tuple[Finding, ...]:
     """Every reason not to speak a generated clause. Empty: it may be spoken."""
+    if _CONTROL.search(clause):
+        return (Finding(rule="control", detail="control character"),)
     said = skeleton(clause).text
     source = skeleton("\n".join(f"{p.entry.question}\n{p.entry.answer}\n{p.entry.detail}\n{p.entry.source}" for p in passages)).text
     return tuple(Finding(rule=name, detail=found[:_DETAIL]) for name, rule in _RULES for found in rule(said, source, question))
@@ -69,11 +71,11 @@ def _masked_echoed(said: str, _source: str, question: MaskedText) -> Sequence[st
 
 def _number(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     known = figures(source)
-    return [figure.words for figure in figures(said) if not _grounded(figure, known)]
+    return [figure.words for figure in figures(_PLACEHOLDER.sub("□", said)) if not _grounded(figure, known)]
 
 
 def _grounded(figure: Figure, known: Sequence[Figure]) -> bool:
-    if figure.value in _EVERYBODYS:
+    if figure.value in _EVERYBODYS and not figure.unit and "十" not in figure.words:
         return True
     return any(figure.value == other.value and (not figure.unit or not other.unit or figure.unit == other.unit) for other in known)
 
@@ -102,10 +104,6 @@ def _foreign(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     return [m.group() for m in _FOREIGN.finditer(said) if m.group() not in source]
 
 
-def _control(said: str, _source: str, _question: MaskedText) -> Sequence[str]:
-    return ["control character"] if _CONTROL.search(said) else []
-
-
 _RULES: tuple[tuple[str, Callable[[str, str, MaskedText], Sequence[str]]], ...] = (
     ("nothing", _nothing),
     ("placeholder_invented", _placeholder_invented),
@@ -117,5 +115,4 @@ _RULES: tuple[tuple[str, Callable[[str, str, MaskedText], Sequence[str]]], ...] 
     ("polarity", _polarity),
     ("refusal", _refusal),
     ("foreign", _foreign),
-    ("control", _control),
 )

@@ -1,4 +1,4 @@
-"""Text → the figures in it, in one normal form: 百分之七十五 = 75%, 三万二 = 32000, 八点半 = 8:30, 幺二三四五 = 12345. Knows no passages.
+"""Text → the figures in it, in one normal form: 百分之七十五 = 75%, 三万二 = 32000, 八点半 = 8:30. Knows no passages.
 
 For comparing what is said with what is written; it normalises for comparison only, nothing it returns is spoken.
 """
@@ -28,19 +28,29 @@ _FIGURE = re.compile(
     r"|(?P<clock>\d{1,2}:\d{2})"
     r"|(?P<line>0\d{2,3}[- ]\d{3,4}[- ]?\d{4})"
     rf"|(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<scale>[百千万亿]+)?(?P<rest>\d+|[{_HANZI}](?![{_HANZI}十百千]))?"
-    rf"|(?P<hanzi>{_H}+)(?:点(?P<point>[{_HANZI}]+)(?!分|刻))?"
+    rf"|(?P<hanzi>{_H}+)(?:点(?P<point>[{_HANZI}]+)(?![{_HANZI}十百分刻]))?"
 )
-_UNITS = (
-    ("工作日", "工作日"), ("个月", "月"), ("个小时", "时"), ("小时", "时"), ("钟头", "时"), ("分钟", "分"), ("周岁", "岁"), ("星期", "周"), ("公里", "公里"), ("平方米", "平"), ("平米", "平"),
-    ("万元", "万元"), ("元", "元"), ("块", "元"), ("年", "年"), ("月", "月"), ("日", "日"), ("天", "日"), ("号", "日"), ("点", "点"), ("时", "点"), ("分", "分"), ("岁", "岁"), ("倍", "倍"), ("周", "周"),
-    ("条", "条"), ("款", "款"), ("折", "折"), ("次", "次"), ("个", "个"), ("人", "人"), ("名", "人"), ("份", "个"), ("级", "级"), ("米", "米"), ("度", "度"), ("季", "季"), ("层", "层"), ("楼", "层"),
-)  # fmt: skip
+_UNIT_CLASSES_TEXT = """
+    工作日 个月=月 个小时=时 小时=时 钟头=时 分钟=分 周岁=岁 星期=周 公里 平方米=平 平米=平 元
+    块=元 年 月 日 天=日 号=日 点 时=点 分 岁 倍 周 条 款 折 次 个 人 名=人 份=个 级 米 度 季
+    层 楼=层
+"""
+_UNIT_CLASSES = _UNIT_CLASSES_TEXT.split()
+_UNITS = tuple((name, kind or name) for name, _, kind in (each.partition("=") for each in _UNIT_CLASSES))
 _COUNTS = frozenset({"个", "次", "人", "条", "份", ""})  # 一 before these is an article, not a fact
 # words that hold a numeral and state no figure
-_WORDS = re.compile(
-    r"一(?:般|定|样|直|边|旦|共|并|律|站|种|些|下|起|会儿|方面|体|致|切|时|家|系列|户一|事一|网|窗|卡通|线|手|经|概|次性|同|对一|侧|带|路|型)|统一|唯一|万一|之一|其一|逐一|专一|同一|单一|任一|十分(?!钟|之)|千万别?|百姓|四川|九江|五险|一金|三甲|双休|"
-    r"三天两头|百货|千瓦|亿万|百科|八达|五官|四季|四周|七夕|十足|二手|二维|三方|第[一二三]方|五一|十一假|两会|两地|两者|二者|三者|三轮|两侧|两边|三农|零售|零钱|零星|万达|千元级|百年|一二三级"
-)
+_AFTER_ONE_TEXT = """
+    般 定 样 直 边 旦 共 并 律 站 种 些 下 起 会儿 方面 体 致 切 时 家 系列 户一 事一 网 窗 卡通
+    线 手 经 概 次性 同 对一 侧 带 路 型
+"""
+_AFTER_ONE = _AFTER_ONE_TEXT.split()
+_IDIOMS_TEXT = """
+    第二天 统一 唯一 万一 之一 其一 逐一 专一 同一 单一 任一 千万别 千万要 千万不 百姓 四川 九江 五险 一金 三甲
+    双休 三天两头 百货 千瓦 亿万 百科 八达 五官 四季 四周 七夕 十足 二手 二维 三方 第一方 第二方 第三方
+    五一 十一假 两会 两地 两者 二者 三者 三轮 两侧 两边 三农 零售 零钱 零星 万达 百年
+"""
+_IDIOMS = _IDIOMS_TEXT.split()
+_WORDS = re.compile("|".join([f"一(?:{'|'.join(_AFTER_ONE)})", "(?<![一二三四五六七八九点时])十分(?![钟之])", *_IDIOMS]))
 
 
 def figures(text: str) -> list[Figure]:
@@ -67,8 +77,6 @@ def _read(match: re.Match[str], text: str) -> list[Figure]:
     value = _digits(match) if match["digits"] else _hanzi(match)
     if value is None or (match["hanzi"] and _is_article(words, unit)):
         return []
-    if unit == "万元":
-        value, unit = _decimal(str(Decimal(value) * 10000)), "元"
     half = [Figure(value="30", unit="分", words=words + "点半")] if unit == "点" and text.startswith("半", after) else []
     return [Figure(value=value, unit=unit, words=words + text[match.end() : after]), *half]
 
@@ -93,7 +101,7 @@ def _digits(match: re.Match[str]) -> str | None:
     if scale == 1:
         return _decimal(plain) if "." in plain or (not plain.startswith("0") and len(plain) < 9) else plain  # noqa: PLR2004  longer is dialled
     rest = match["rest"] or ""
-    more = (int(rest) if rest.isdecimal() else int(DIGIT_OF[rest]) * scale // 10) if rest else 0
+    more = (int(rest) if len(rest) > 1 else int(DIGIT_OF[rest]) * scale // 10) if rest else 0
     return _decimal(str(Decimal(plain) * scale + more))
 
 

@@ -1,4 +1,4 @@
-"""A clause against its source → words whose sense was turned round (可以 / 不可以, 收费 / 免费). Knows no passages as such, only text."""
+"""A clause against its source → words whose sense was turned round: 可以 / 不可以, 收费 / 免费. Knows only the two texts."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def flips(said: str, source: str) -> Sequence[str]:
     said, source = _QUESTION.sub("□", said), _QUESTION.sub("□", source)
     for pattern in _COMPILED:
         there = _claims(pattern, source)
-        for claim in _claims(pattern, said):
-            if there and _contradicts(claim, there):
-                found.append(claim.words)
+        found.extend(claim.words for claim in _claims(pattern, said) if there and _contradicts(claim, there))
     return found
 
 
@@ -62,10 +60,11 @@ def _contradicts(claim: _Claim, there: Sequence[_Claim]) -> bool:
 
 
 def _claims(pattern: re.Pattern[str], text: str) -> list[_Claim]:
-    return [
-        _Claim(words=m.group(), denied=m["no"] is not None, around=_bigrams(text[max(0, m.start() - _AROUND) : m.start()], text[m.end() : m.end() + _AROUND]))
-        for m in pattern.finditer(text)
-    ]  # fmt: skip
+    claims = []
+    for m in pattern.finditer(text):
+        around = _bigrams(text[max(0, m.start() - _AROUND) : m.start()], text[m.end() : m.end() + _AROUND])
+        claims.append(_Claim(words=m.group(), denied=m["no"] is not None, around=around))
+    return claims
 
 
 def _bigrams(*pieces: str) -> frozenset[str]:

@@ -2,8 +2,8 @@
 
     raw → skeleton → marks (plates, e-mail, accounts, dates of birth) → numbers → addresses → names → placeholders
 
-Knows nothing of the call, of answers or of storage. Keeps no raw text but the digits of the last number, which the next turn may go on
-with; for the rest it remembers keyed digests.
+Knows nothing of the call, of answers or of storage. Keeps no raw text but the digits of the last number, which the next turn may go
+on with; for the rest it remembers keyed digests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hotline.zh.skeleton import Skeleton, skeleton
-from llm.privacy_items import Item, blank, merge
+from llm.privacy_items import Item, blank, disjoint
 from llm.privacy_kinds import kind_asked
 from llm.privacy_marks import find_marks
 from llm.privacy_names import find_names
@@ -30,7 +30,8 @@ from llm.types import MaskedText, Personal, Span
 __all__ = ["CallMasker", "join_masked", "kind_asked", "mask_phone_number"]
 
 _COMMA = "，"
-MAX_CHARACTERS = 4000  # a minute of fast speech is 400: more is no turn of a caller's
+_TRADITIONAL = "電話"
+MAX_CHARACTERS = 2000  # a minute of fast speech is 400: more is no turn of a caller's
 _SHORTEST, _LONGEST = 9, 15  # digits of a line: fewer would show most of it, more is none (E.164)
 _PLACEHOLDER = re.compile(rf"〈(?:{'|'.join(k.value for k in Personal)})(?:·\d{{1,3}})?〉")
 
@@ -51,6 +52,7 @@ class CallMasker:
         self._last: Dictated | None = None
         self._last_placeholder = ""
         self._named = False
+        skeleton(_TRADITIONAL)  # loads its table now, not within the first turn's budget
 
     def mask(self, raw: str, *, asked_for: Personal | None = None) -> MaskedText:
         """The turn with placeholders. asked_for: what the bot just asked the caller for. Never raises."""
@@ -89,9 +91,7 @@ class CallMasker:
         within_budget()
         self._last = last
         self._named = any(item.kind is Personal.NAME for item in names)
-        for more in (numbers, addresses, names):
-            items = merge(items, more)
-        return items
+        return disjoint([*items, *numbers, *addresses, *names])
 
     def _write(self, raw: str, folded: Skeleton, items: list[Item]) -> MaskedText:
         parts: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from llm.privacy_tokens import BARRIER
@@ -25,16 +25,21 @@ class Item:
         return f"Item({self.kind.name}, {self.start}, {self.end})"
 
 
-def merge(first: Sequence[Item], then: Sequence[Item]) -> list[Item]:
-    """Both in order of place; where they overlap, those of the first list stay."""
-    kept = list(first)
-    taken = {at for item in first for at in range(item.start, item.end)}
-    kept.extend(item for item in then if item.start < item.end and taken.isdisjoint(range(item.start, item.end)))
+def disjoint(found: Iterable[Item]) -> list[Item]:
+    """In order of place; where items overlap, the one named earlier stays."""
+    kept: list[Item] = []
+    taken: set[int] = set()
+    for item in found:
+        places = range(item.start, item.end)
+        if places and taken.isdisjoint(places):
+            taken.update(places)
+            kept.append(item)
     return sorted(kept, key=lambda item: item.start)
 
 
 def blank(text: str, items: Iterable[Item]) -> str:
     """The text of the same length in which the items are barriers."""
+    chars = list(text)
     for item in items:
-        text = text[: item.start] + BARRIER * (item.end - item.start) + text[item.end :]
-    return text
+        chars[item.start : item.end] = BARRIER * (item.end - item.start)
+    return "".join(chars)

@@ -6,6 +6,7 @@ Knows nothing of calls or turns; privacy_numbers.py puts the two together.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from llm.privacy_tokens import BARRIER
 from llm.types import Personal
@@ -32,6 +33,7 @@ _LANDLINE = re.compile(r"0(?:10|2\d|[3-9]\d\d)[2-9]\d{6,7}")
 _FREEPHONE = re.compile(r"[48]00\d{7}")
 _PASSPORT = re.compile(r"[EGDPSH][A-Z]?\d{7,8}|[A-Z]\d{8}")
 _CREDIT_CODE = re.compile(r"[0-9A-HJ-NPQRTUWXY]{17,18}")
+_QQ = re.compile(r"[1-9]\d{4,10}")
 _PUBLIC = re.compile(
     r"110|119|120|122|100(?:00|10|50|60|86)|1008611|111(?:83|85)|12[0-9]{3}|123(?:15|33|45|48|56|66)|96\d{3,4}|95\d{3}"
 )
@@ -85,7 +87,7 @@ def id_card_fits(value: str) -> bool:
 
 
 def _can_be_born(date: str) -> bool:
-    return _YEAR.match(date) is not None and 1 <= int(date[4:6]) <= 12 and 1 <= int(date[6:8]) <= 31  # noqa: PLR2004  months, days
+    return date.isdigit() and _YEAR.match(date) is not None and 1 <= int(date[4:6]) <= 12 and 1 <= int(date[6:8]) <= 31  # noqa: PLR2004  months, days
 
 
 def bank_card_fits(value: str) -> bool:
@@ -96,25 +98,22 @@ def bank_card_fits(value: str) -> bool:
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0  # noqa: PLR2004  a digit sum
 
 
+_FITS: dict[Personal, Callable[[str], bool]] = {
+    Personal.MOBILE: lambda value: _MOBILE.fullmatch(value) is not None,
+    Personal.LANDLINE: lambda value: any(p.fullmatch(value) for p in (_LANDLINE, _FREEPHONE)) or len(value) in {7, 8},
+    Personal.ID_CARD: id_card_fits,
+    Personal.BANK_CARD: bank_card_fits,
+    Personal.PASSPORT: lambda value: _PASSPORT.fullmatch(value) is not None,
+    Personal.QQ: lambda value: _QQ.fullmatch(value) is not None,
+    Personal.CREDIT_CODE: lambda value: len(value) == LENGTH[Personal.CREDIT_CODE],
+    Personal.BIRTH_DATE: lambda value: len(value) == LENGTH[Personal.BIRTH_DATE] and _can_be_born(value),
+}
+
+
 def fits(kind: Personal, value: str) -> bool:
     """The value has the length and check digit of its kind; false for a kind that has none."""
-    match kind:
-        case Personal.MOBILE:
-            return _MOBILE.fullmatch(value) is not None
-        case Personal.LANDLINE:
-            return any(p.fullmatch(value) for p in (_LANDLINE, _FREEPHONE)) or len(value) in {7, 8}
-        case Personal.ID_CARD:
-            return id_card_fits(value)
-        case Personal.BANK_CARD:
-            return bank_card_fits(value)
-        case Personal.PASSPORT:
-            return _PASSPORT.fullmatch(value) is not None
-        case Personal.QQ:
-            return 5 <= len(value) <= LENGTH[Personal.QQ]  # noqa: PLR2004  the shortest are five digits
-        case Personal.CREDIT_CODE:
-            return len(value) == LENGTH[Personal.CREDIT_CODE]
-        case _:
-            return False
+    check = _FITS.get(kind)
+    return check is not None and check(value)
 
 
 def kind_by_form(value: str) -> Personal | None:
@@ -134,12 +133,13 @@ def kind_by_form(value: str) -> Personal | None:
 
 
 def cue_before(text: str, start: int) -> Personal | None:
-    """The kind that the words before a number announce: the nearest cue wins."""
+    """The kind that the words before a number announce: the nearest cue wins, 尾号 and 后四位 being about what is named before."""
     window = text[max(0, start - CUE_REACH) : start].lower()
     for stop in _STOPS.finditer(window):
         window = " " * stop.end() + window[stop.end() :]
     found = [_KIND_OF_CUE[m.group()] for m in _CUE.finditer(window)]
-    return found[-1] if found else None
+    sure = [kind for kind in found if kind is not Personal.NUMBER]
+    return (sure or found or [None])[-1]
 
 
 def cue_after(text: str, end: int) -> Personal | None:

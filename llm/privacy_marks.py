@@ -1,6 +1,6 @@
 """Skeleton → number plates, e-mail addresses, chat accounts, dates of birth. Knows nothing of plain numbers, names or places.
 
-Each scanner looks a bounded way left and right of a fixed mark (a province's character, an at sign, a cue word, 月), so all are linear.
+Each scanner looks a bounded way left and right of a fixed mark (a province, an at sign, a cue word, 月), so that all are linear.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from hotline.zh.numerals import DIGIT_OF
-from llm.privacy_items import Item, merge
+from llm.privacy_items import Item, disjoint
 from llm.privacy_tokens import digit_of
 from llm.types import Personal
 
@@ -24,33 +24,8 @@ _DOMAIN = re.compile(rf"[\sA-Za-z\-{_DIGITS}\d.点网易腾讯新浪]*")
 _LOCAL = re.compile(rf"[\sA-Za-z_\-+{_DIGITS}\d.点下划线横杠]+$")
 _LOCAL_REACH, _DOMAIN_REACH = 48, 32
 _CHAT = re.compile(r"微信|威信|薇信|(?i:wechat|(?<![a-z])vx|(?<![a-z])qq)|扣扣|秋秋")
-_CHAT_SKIP = (
-    "号码",
-    "号",
-    "账号",
-    "名",
-    "ID",
-    "id",
-    "也是",
-    "就是",
-    "是",
-    "叫",
-    "搜",
-    "加",
-    "为",
-    "我的",
-    "我",
-    "呃",
-    "嗯",
-    "那个",
-    ":",
-    "：",
-    ",",
-    "，",
-    " ",
-    "你",
-    "一下",
-)
+_CHAT_SKIP_TEXT = "号码 号 账号 名 ID id 也是 就是 是 叫 搜 加 为 我的 我 呃 嗯 那个 : , 你 一下"
+_CHAT_SKIP = (*_CHAT_SKIP_TEXT.split(), " ")
 _ACCOUNT = re.compile(rf"(?:[A-Za-z_\-{_DIGITS}\d]|下划线|横杠|杠|\s(?=[A-Za-z_{_DIGITS}\d下杠]))+")
 _ACCOUNT_CHARS = 5
 _N = r"[\d〇零一二三四五六七八九十]"
@@ -63,10 +38,7 @@ _BORN_BEFORE = re.compile(r"(?:出生|生日|生于|生辰)[^，,。！!？?]{0,
 
 def find_marks(text: str, asked_for: Personal | None) -> list[Item]:
     """Everything this module knows, in order of place."""
-    items = _emails(text)
-    for more in (_plates(text), _accounts(text), _births(text, asked_for)):
-        items = merge(items, more)
-    return items
+    return disjoint([*_emails(text), *_plates(text), *_accounts(text), *_births(text, asked_for)])
 
 
 def _plates(text: str) -> list[Item]:
@@ -82,7 +54,7 @@ def _plates(text: str) -> list[Item]:
                 end += 1
             value = head.group()[-1].upper() + tail
             found.append(Item(kind=Personal.PLATE, start=start, end=end, value=value, complete=len(tail) >= _PLATE_TAIL - 1))
-    return merge([], found)[:1] if len(found) > 1 and found[0].end == found[1].end else merge(found[:1], found[1:])
+    return found
 
 
 def _alnum(text: str, at: int, most: int) -> tuple[int, str]:
@@ -114,25 +86,18 @@ def _emails(text: str) -> list[Item]:
         left = _LOCAL.search(text[max(floor, at.start() - _LOCAL_REACH) : at.start()])
         if left is None or (end is None and at.group() in {"at", "小老鼠"}):
             continue
-        local = _last_chunk(left.group())
+        local = _local_part(left.group(), cued=_MAIL_CUE.search(text[max(0, at.start() - _LOCAL_REACH) : at.start()]) is not None)
         if not local.strip():
             continue
         start = at.start() - len(local)
-        floor = end if end is not None else at.end() + len((_LOCAL.match(text, at.end()) or at).group(0)) * 0
+        floor = end if end is not None else at.end()
         found.append(Item(kind=Personal.EMAIL, start=start, end=floor, value=text[start:floor].lower(), complete=end is not None))
     for cue in _MAIL_CUE.finditer(text):
         top = _TOP.search(text, cue.end(), cue.end() + _LOCAL_REACH)
         head = re.compile(rf"[A-Za-z{_DIGITS}\d]").search(text, cue.end(), top.start()) if top else None
         if top and head and top.start() >= floor and "," not in text[head.start() : top.start()]:
             found.append(Item(kind=Personal.EMAIL, start=head.start(), end=top.end(), value=text[head.start() : top.end()].lower()))
-    return merge(found[:0], found) if len(found) < 2 else _disjoint(found)
-
-
-def _disjoint(found: list[Item]) -> list[Item]:
-    kept: list[Item] = []
-    for item in found:
-        kept = merge(kept, [item])
-    return kept
+    return found
 
 
 def _domain_end(text: str, at: int) -> int | None:
@@ -141,12 +106,14 @@ def _domain_end(text: str, at: int) -> int | None:
     return top.end() if top and window and window.end() >= top.start() else None
 
 
-def _last_chunk(left: str) -> str:
-    """The local part: the last word, and before it only what is spelled one by one."""
+def _local_part(left: str, *, cued: bool) -> str:
+    """The local part: the last word, and before it only what is spelled one by one; after a cue word all of it."""
+    if cued:
+        return left.lstrip()
     body = left.rstrip()
     pieces = re.split(r"(\s+)", body)
     kept = [pieces.pop()] if pieces else []
-    while len(pieces) >= 2 and (len(pieces[-2]) == 1 or kept[0][:1] in "_.点下" or pieces[-2].endswith(("_", ".", "点", "下划线"))):
+    while len(pieces) > 1 and (len(pieces[-2]) == 1 or kept[0][:1] in "_.点下" or pieces[-2].endswith(("_", ".", "点", "下划线"))):
         kept = [*pieces[-2:], *kept]
         pieces = pieces[:-2]
     return "".join(kept) + left[len(body) :]

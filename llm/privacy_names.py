@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 
-from llm.privacy_items import Item, merge
+from llm.privacy_items import Item, disjoint
 from llm.types import Personal
 
-DOUBLE = frozenset(
-    "欧阳 司马 上官 诸葛 东方 皇甫 尉迟 公孙 慕容 令狐 司徒 夏侯 长孙 宇文 端木 南宫 独孤 轩辕 百里 呼延 申屠 太史 闻人 澹台 濮阳 淳于 单于 拓跋".split()
-)
+_DOUBLE_TEXT = """
+    欧阳 司马 上官 诸葛 东方 皇甫 尉迟 公孙 慕容 令狐 司徒 夏侯 长孙 宇文 端木 南宫 独孤 轩辕 百里 呼延
+    申屠 太史 闻人 澹台 濮阳 淳于 单于 拓跋
+"""
+DOUBLE = frozenset(_DOUBLE_TEXT.split())
 COMMON = frozenset(
     "王李张刘陈杨黄赵周吴徐孙朱马胡郭林何高梁郑罗宋谢唐韩曹许邓萧冯曾程蔡彭潘袁于董余苏叶吕魏蒋田杜丁沈姜范江傅钟卢汪戴崔任陆廖姚方金邱夏谭韦贾邹石熊孟秦阎"
     "薛侯雷白龙段郝孔邵史毛常万顾赖武康贺严尹钱施牛洪龚汤陶黎温莫易樊乔文安殷颜庄章鲁倪庞邢俞翟蓝聂齐向申葛柴伍覃骆关焦柳欧祝纪尚毕耿芦左季管符辛苗詹曲"
@@ -22,18 +24,25 @@ RARE = frozenset(
     "戈麦花楚沙丛苟冀华官谷邬国明池党连占宣苑扈巩应明时平和相仲商初印慈战来"
 )
 _STRONG = re.compile(
-    r"(?:名字|姓名|户名|开户名|真名|全名|称呼)(?:就?叫|就?是|[:：，,]|\s)*|(?:我|他|她|名|本人|对方|老板|包工头|孩子|儿子|女儿|老公|老婆|爱人|邻居|人|方|头)就?叫(?:做|作)?|"
+    r"(?:名字|姓名|户名|开户名|真名|全名|称呼)(?:就?叫[做作]?|就?是|[:：，,]|\s)*|(?:我|他|她|名|本人|对方|老板|包工头|孩子|儿子|女儿|老公|老婆|爱人|邻居|人|方|头)就?叫(?:做|作)?|"
     r"(?:联系人|法人代表|法人|负责人|投诉人|当事人|经办人|申请人|被投诉人|收件人|户主)(?:就?叫|就?是)?(?:我本人|本人|我)?|(?:我|就)?是?(?:我本人|本人)"
 )
-_WEAK = re.compile(r"(?:我是|我就是|这里是|我妈是|我爸是|不是\S?[，,]?是|是)")
+_WEAK = re.compile(r"(?:我是|我就是|这里是|我妈是|我爸是|不是\S?[，,]?是|是|叫)")
 _SURNAME = re.compile(r"(?:免贵|我|他|她|本人|也|老板|[，,。]\s?|^|对方)姓")
 _TITLE = re.compile(
     r"师傅|先生|女士|小姐|太太|老师(?!傅)|经理|主任|医生|大夫|律师|阿姨|大爷|大妈|大叔|大姐|大哥|叔叔|老板|队长|局长|科长|处长|所长|警官|法官|书记|院长|校长|教授|护士|同志"
 )
-_SPELLED = (
-    "木子李 口天吴 弓长张 立早章 耳东陈 双木林 草头黄 言午许 古月胡 双口吕 走肖赵 干勾于 三横王 三划王 人可何 木易杨 西早覃 西早谭 禾呈程 双人徐 美女姜 羊女姜 "
-    "文武斌 日月明 土也地 关耳郑 刀口邵 召耳邵 卯金刀刘 文刀刘 子小孙 女又奴 马累骡 一横一竖丁 大写的丁 刂刘 木土杜 十八子李 工人江 水工江 三点水江"
-).split()
+_NOT_TITLED_TEXT = """
+    提高 最高 升高 主任 责任 信任 有关 相关 机关 无关 方向 一向 地方 对方 双方 官方 警方 各方 语文 中文
+    非常 经常 正常 平常 主管 城管 保管
+"""
+_NOT_TITLED = frozenset(_NOT_TITLED_TEXT.split())
+_SPELLED_TEXT = """
+    木子李 口天吴 弓长张 立早章 耳东陈 双木林 草头黄 言午许 古月胡 双口吕 走肖赵 干勾于 三横王 三划王 人可何
+    木易杨 西早覃 西早谭 禾呈程 双人徐 美女姜 羊女姜 文武斌 日月明 土也地 关耳郑 刀口邵 召耳邵 卯金刀刘
+    文刀刘 子小孙 女又奴 马累骡 一横一竖丁 大写的丁 刂刘 木土杜 十八子李 工人江 水工江 三点水江 干钩于
+"""
+_SPELLED = _SPELLED_TEXT.split()
 _SPELLED_WORD = re.compile("|".join(_SPELLED))
 _ENDS = re.compile(
     r"[^\u4e00-\u9fff]|手机|电话|身份|住|的|我|你|他|她|是|在|想|要|来|家(?!人)|今年|欠|打|报|投诉|反映|这|那|和|跟|有|不|号|说|现|啊|呀|吧|呢|哈|了|男|女|地址|微信|联系|先生|女士|师傅|从|给|没|也|就|都|还|卡"
@@ -44,34 +53,33 @@ _NOT_NAMES = re.compile(
     r"平[时台]|和[平]|明[天年]|应该|全[部家]|乐[意]|原[来因]|解[决释]|包[括工]|单[位元]|成[年功立]|管[理]|符合|申[请报]|安置|向[你]|余[额]|尚未|毕[业竟]|纪[检委]|武[汉昌]|章程|康复|钱[款]|段时|牛奶|雷雨|"
     r"夏天|秦皇|左边|季度|许[多可]|查[询一]|边上|商[家场户品]|项目|简单|初[中三二一]|华[为侨]|花[钱了园]|米[饭]|官[网方]|连[续]|战[友]|宁[波夏]|史[上]|罗[列]|洪[水]|汤|龙[头岗华]|农|居民|业主|老[人师板]|残疾|低保|退休|本[地市]|外地|新[来区]|学生|家[长属]"
 )
+_ALONE = 2  # a surname and a mark
+_KIN = re.compile(r"的(?:[妈爸儿女老爱邻家父母妻丈姐哥弟妹]|朋友|同事|代理|律师|委托)")
 _ROLE = re.compile(r".{0,2}(?:员|师|工人|户|者|区|市|县|村|镇|店|公司|局|所|院|站|厂|学|校|民|人|司机|生)")
+
+_OF = re.compile("的")
+_PHRASE = re.compile(r"(?:(?![是就])[\u4e00-\u9fff])*$")
+_PHRASE_CHARS = 6
 
 
 def find_names(text: str, asked_for: Personal | None, *, named: bool) -> list[Item]:
     """Names in order of place. named: the last turn gave a name, so that this one may spell it."""
-    items: list[Item] = []
-    for cue in _STRONG.finditer(text):
-        items = _add(items, _name_at(text, cue.end(), sure=True))
-    for cue in _SURNAME.finditer(text):
-        items = _add(items, _surname_at(text, cue.end()))
-    for cue in _WEAK.finditer(text):
-        items = _add(items, _name_at(text, cue.end(), sure=False) if cue.group() != "是" or items else None)
-    for title in _TITLE.finditer(text):
-        items = _add(items, _titled(text, title.start()))
+    found = [_name_at(text, cue.end(), sure=True) for cue in _STRONG.finditer(text)]
+    found += [_surname_at(text, cue.end()) for cue in _SURNAME.finditer(text)]
     if asked_for is Personal.NAME:
-        start = re.compile(r"[\s嗯呃额啊哦我叫姓是，,]*").match(text)
-        items = _add(items, _name_at(text, start.end() if start else 0, sure=True))
-    if items or named or asked_for is Personal.NAME:
-        items = merge(items, _spellings(text))
-    return items
+        at = len(text) - len(text.lstrip(" 嗯呃额啊哦我叫姓是，,"))
+        found.append(_name_at(text, at, sure=True, alone=len(text) - at <= _ALONE))
+    corrects = any(found)
+    found += [_name_at(text, cue.end(), sure=False) for cue in _WEAK.finditer(text) if corrects or cue.group() != "是"]
+    found += [_titled(text, title.start()) for title in _TITLE.finditer(text)]
+    names = [item for item in found if item]
+    if names or named or asked_for is Personal.NAME:
+        names += _spellings(text)
+    return disjoint(names)
 
 
-def _add(items: list[Item], item: Item | None) -> list[Item]:
-    return merge(items, [item]) if item else items
-
-
-def _name_at(text: str, at: int, *, sure: bool) -> Item | None:
-    """A surname and one or two characters. sure: the cue leaves no doubt, so that rare surnames count too."""
+def _name_at(text: str, at: int, *, sure: bool, alone: bool = False) -> Item | None:
+    """A surname and one or two characters. sure: the cue leaves no doubt: rare surnames count too; alone: a surname will do."""
     if _NOT_NAMES.match(text, at):
         return None
     double = text[at : at + 2] in DOUBLE
@@ -83,7 +91,10 @@ def _name_at(text: str, at: int, *, sure: bool) -> Item | None:
         end += 1
     given = end - at - size
     closed = end == len(text) or _ENDS.match(text, end) is not None
-    if given == 0 or (not sure and (not closed or text[end : end + 1] == "的" or _ROLE.fullmatch(text, at + 1, end))):
+    if (given == 0 and not alone) or (
+        not sure
+        and (not closed or (text[end : end + 1] == "的" and not _KIN.match(text, end)) or _ROLE.fullmatch(text, at + 1, end))
+    ):
         return None
     return Item(kind=Personal.NAME, start=at, end=end, value=text[at:end])
 
@@ -100,7 +111,7 @@ def _titled(text: str, at: int) -> Item | None:
     """王师傅: the surname before a title."""
     start = at - 2 if text[max(0, at - 2) : at] in DOUBLE else at - 1
     surname = text[max(0, start) : at]
-    if start < 0 or (len(surname) == 1 and surname not in COMMON) or surname in {"任", "关", "向", "文", "方", "高", "常", "管"}:
+    if start < 0 or (len(surname) == 1 and surname not in COMMON) or text[start - 1 : at] in _NOT_TITLED:
         return None
     return Item(kind=Personal.NAME, start=start, end=at, value=surname)
 
@@ -108,18 +119,12 @@ def _titled(text: str, at: int) -> Item | None:
 def _spellings(text: str) -> list[Item]:
     """木子李, 晴天的晴, 饮水思源的思源."""
     found = [Item(kind=Personal.SPELLING, start=m.start(), end=m.end(), value=m.group()) for m in _SPELLED_WORD.finditer(text)]
-    for of in re.finditer("的", text):
-        phrase_start = of.start()
-        while (
-            phrase_start > max(0, of.start() - 6)
-            and re.match(r"[\u4e00-\u9fff]", text[phrase_start - 1])
-            and text[phrase_start - 1] not in "是就"
-        ):
-            phrase_start -= 1
-        phrase = text[phrase_start : of.start()]
+    for of in _OF.finditer(text):
+        before = _PHRASE.search(text[max(0, of.start() - _PHRASE_CHARS) : of.start()])
+        phrase = before.group() if before else ""
         for size in (2, 1):
             word = text[of.end() : of.end() + size]
-            if len(word) == size and word in phrase and len(phrase) > size and re.match(r"[\u4e00-\u9fff]+$", word):
-                found = merge(found, [Item(kind=Personal.SPELLING, start=phrase_start, end=of.end() + size, value=phrase)])
+            if len(phrase) > size == len(word) and word in phrase:
+                found.append(Item(kind=Personal.SPELLING, start=of.start() - len(phrase), end=of.end() + size, value=phrase))
                 break
     return found

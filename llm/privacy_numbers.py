@@ -19,7 +19,10 @@ CUED_DIGITS = 4
 ASKED_DIGITS = 3
 BARE_DIGITS = 5
 TAIL_REACH = 8  # characters after a masked number in which a correction's cue counts
-_GROUP_DIGITS = 19
+_GROUP_DIGITS = range(9, 20)  # from a passport to a bank card
+_GROUPED_SEGMENTS = 80  # more is no number of anybody: masked as a whole
+_AMOUNT_DIGITS = 10  # eleven may be a mobile number before 元旦 or 块
+_ARTICLE_DIGITS = 5  # 第1、2、3条
 _TAIL_WORDS = re.compile(r"(?:结尾|收尾|打头|开头)")
 _OPENING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对好的是行了那就个然后接着后面再还有继续最位四八几边这您听]*")
 _CLOSING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对了吧好的]*")
@@ -128,14 +131,10 @@ class _Reader:
 
     def _read_rest(self, rest: list[Segment], run: Run, *, joined: bool) -> None:
         """Segments whose form says nothing: context and length decide. joined: they touch a number that is masked."""
-        rest = [s for s in rest if s.digits] if not any(s.digits for s in rest) else rest
-        if not rest:
+        if not any(s.digits for s in rest) or self._released(rest):
             return
         if joined:
-            if not all(kinds.is_public(s.value) for s in rest):
-                self._add(self._kind_here(rest) or Personal.NUMBER, rest, complete=False)
-            return
-        if self._released(rest):
+            self._add(self._kind_here(rest) or Personal.NUMBER, rest, complete=False)
             return
         kind = self._kind_here(rest)
         if sum(s.digits for s in rest) >= kinds.SURE_DIGITS or kind is not None or self._is_bare(run):
@@ -156,26 +155,25 @@ class _Reader:
     def _released(self, rest: Sequence[Segment]) -> bool:
         """A named rule says that these digits are nobody's."""
         text, start, end = self._text, rest[0].start, rest[-1].end
-        value = "".join(s.value for s in rest)
-        if all(kinds.is_public(s.value) for s in rest) and not (self._asked_for and self._only(start, end)):
-            return True
-        if kinds.is_plain_date(text[start:end]) and kinds.cue_before(text, start) is not Personal.BIRTH_DATE:
-            return True
-        if kinds.is_document(text, start, end, value) or all(kinds.is_train(s.value) for s in rest):
-            return True
-        if all(kinds.is_year(s.value) for s in rest) and text[end : end + 1] in {"年", "级", "届"}:
-            return True
         digits = sum(s.digits for s in rest)
-        if kinds.amount_follows(text, end) and digits <= 10:  # noqa: PLR2004  nobody's amount has the eleven digits of a mobile
-            return True
-        if digits >= kinds.SURE_DIGITS:
-            return digits <= 12 and kinds.ordinal_precedes(text, start) and max(s.digits for s in rest) == 1  # noqa: PLR2004  第一、二、三条
-        return (
-            kinds.unit_follows(text, end)
-            or kinds.ordinal_precedes(text, start)
-            or kinds.amount_precedes(text, start)
-            or "限行" in text[end : end + 8]
+        if all(kinds.is_public(s.value) for s in rest):
+            awaited = self._asked_for is not None or (self._last is not None and self._last.open)
+            return not (awaited and self._only(start, end))
+        named = (
+            (kinds.is_plain_date(text[start:end]) and kinds.cue_before(text, start) is not Personal.BIRTH_DATE)
+            or kinds.is_document(text, start, end, "".join(s.value for s in rest))
+            or all(kinds.is_train(s.value) for s in rest)
+            or (all(kinds.is_year(s.value) for s in rest) and text[end : end + 1] in {"年", "级", "届"})
+            or (kinds.amount_follows(text, end) and digits <= _AMOUNT_DIGITS)
+            or (kinds.ordinal_precedes(text, start) and max(s.digits for s in rest) < _ARTICLE_DIGITS)
         )
+        return named or (digits < kinds.SURE_DIGITS and self._is_small_matter(start, end))
+
+    def _is_small_matter(self, start: int, end: int) -> bool:
+        """Few digits with a unit, after 第, as money, or of plates that may not drive today."""
+        text = self._text
+        around = kinds.unit_follows(text, end) or kinds.ordinal_precedes(text, start) or kinds.amount_precedes(text, start)
+        return around or "限行" in text[end : end + 8]
 
     def _only(self, start: int, end: int) -> bool:
         """Nothing else is said in this turn."""
@@ -188,8 +186,6 @@ class _Reader:
 
     def _add(self, kind: Personal, group: Sequence[Segment], *, complete: bool = True) -> None:
         value = "".join(s.value for s in group)
-        if kind is Personal.QQ and not value.isdigit():
-            kind = Personal.WECHAT
         self.items.append(
             Item(kind=kind, start=group[0].start, end=group[-1].end, value=value, complete=complete and kinds.fits(kind, value))
         )
@@ -197,14 +193,18 @@ class _Reader:
 
 def _grouped(segments: Sequence[Segment]) -> list[tuple[Segment, ...]]:
     """Neighbouring segments whose joined form is a whole number of some kind, the longest first; the others each by itself."""
+    if len(segments) > _GROUPED_SEGMENTS:
+        return [(segment,) for segment in segments]
     groups: list[tuple[Segment, ...]] = []
     at = 0
     while at < len(segments):
-        size, reach = 0, at
-        while reach < len(segments) and size + len(segments[reach].value) <= _GROUP_DIGITS:
-            size += len(segments[reach].value)
-            reach += 1
-        end = next((e for e in range(reach, at, -1) if kinds.kind_by_form("".join(s.value for s in segments[at:e]))), at + 1)
-        groups.append(tuple(segments[at:end]))
-        at = end
+        joined, ends = "", [at + 1]
+        for reach in range(at, len(segments)):
+            joined += segments[reach].value
+            if len(joined) >= _GROUP_DIGITS.stop:
+                break
+            if len(joined) in _GROUP_DIGITS and kinds.kind_by_form(joined):
+                ends.append(reach + 1)
+        groups.append(tuple(segments[at : ends[-1]]))
+        at = ends[-1]
     return groups

@@ -1,7 +1,7 @@
 """Skeleton → addresses down to a house. Knows nothing of numbers, names or districts.
 
-A house-level part (栋 幢 单元 室 号院, or 号 after a road) is found first, then the place words left of it join, up to a word that can't
-be part of a place. Roads, districts and floors alone stay: dispatch needs them and they point to nobody.
+A house-level part (栋 幢 单元 室 号院, or 号 after a road) is found first, then the place words left of it join, up to a word that
+can't be part of a place. Roads, districts and floors alone stay: dispatch needs them and they point to nobody.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from llm.types import Personal
 
 _N = r"[\d零〇一二两三四五六七八九十百幺]"
 _PART = re.compile(
-    rf"(?:[A-Za-z甲乙丙丁东西南北])?{_N}{{1,6}}(?:-{_N}{{1,4}})?(?:号院|号楼|栋|幢|单元|室|弄|组|号(?![线窗文台机车令馆员码厅口门通病])|座|层|楼)|[A-Za-z][座栋幢]"
+    rf"(?:[A-Za-z甲乙丙丁东西南北])?{_N}{{1,6}}(?:-{_N}{{1,4}})?(?:号院|号楼|栋|幢|单元|室|弄|组|号(?![线窗文台机车令馆员码厅口通病]|门(?![口前]))|座|层|楼)|[A-Za-z][座栋幢]|{_N}{{1,3}}-{_N}{{1,3}}-{_N}{{2,4}}"
 )
 _TAIL = re.compile(rf"(?:之{_N}{{1,2}}|[，,\s]?(?:地下|负){_N}{{1,2}}[层楼]?|[东西]户|[东西南北]门)")
 _ROOM = re.compile(rf"[\s-]?{_N}{{3,4}}(?!{_N}|[元块个人年月天次位])(?:室|房)?")
@@ -71,7 +71,7 @@ def _groups(text: str) -> list[tuple[int, int, str]]:
 
 
 def _is_home(left: str, units: str, *, cued: bool) -> bool:
-    house = any(unit in units for unit in _HOUSE)
+    house = any(unit in units for unit in _HOUSE) or units.count("-") > 1
     if _NOT_HOME.search(left):
         return False
     if not house:

@@ -47,13 +47,17 @@ _ONES = r"[一二三四五六七八九]"
 SOUNDS = {"腰": "1", "妖": "1", "邀": "1", "灵": "0", "铃": "0", "玲": "0", "凌": "0", "溜": "6", "扒": "8", "巴": "8"} | {
     "吴": "5", "酒": "9", "久": "9", "旗": "7", "漆": "7", "医": "1", "丝": "4"
 }  # fmt: skip
-_FILLERS = (
-    "那个 这个 然后 接着 后面 后边 前面 前边 中间 就是 是 再 还有 对对 对 呃 额 嗯 啊 哦 噢 唉 诶 欸 哎 呀 嘛 好的 好 您记 你记 记一下 空格 空 逗号 横杠 杠 "
-    "短横 横线 减号 转分机 分机 转 加 下一位 接 来 您听 听着 最后"
-).split()
+_FILLERS_TEXT = """
+    那个 这个 然后 接着 后面 后边 前面 前边 中间 就是 是 再 还有 对对 对 呃 额 嗯 啊 哦 噢 唉 诶 欸
+    哎 呀 嘛 好的 好 您记 你记 记一下 空格 空 逗号 横杠 杠 短横 横线 减号 转分机 分机 转 加 下一位 接
+    来 您听 听着 最后
+"""
+_FILLERS = _FILLERS_TEXT.split()
 _CROSS = r"(?:大写|小写|英文|字母)?(?:的)?(?:艾克斯|爱克斯|埃克斯|挨克斯|叉(?![车子烧路口]))"
-_LATIN_DIGITS = {w: str(n) for n, w in enumerate("zero one two three four five six seven eight nine".split())} | {"oh": "0"}
-_LATIN_FILLERS = frozenset("uh um er erm ah and then dash hyphen space is plus".split())
+_LATIN_DIGITS = {
+    w: str(n) for n, w in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"))
+} | {"oh": "0"}
+_LATIN_FILLERS = frozenset({"uh", "um", "er", "erm", "ah", "and", "then", "dash", "hyphen", "space", "is", "plus"})
 _TIMES = {"double": 2, "triple": 3}
 
 _TOKEN = re.compile(
@@ -69,7 +73,19 @@ _TOKEN = re.compile(
     rf"|(?P<sound>[{''.join(SOUNDS)}])"
     r"|(?P<separator>[\s,，、。.·_\-—–－~…()（）]|[\x00-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff])",
 )
-_SORTS = {"filler": Sort.FILLER, "places": Sort.FILLER, "separator": Sort.SEPARATOR, "barrier": Sort.OTHER}
+_SORTS = {
+    "barrier": Sort.OTHER,
+    "times": Sort.DIGIT,
+    "places": Sort.FILLER,
+    "ten": Sort.TEN,
+    "cross": Sort.CROSS,
+    "filler": Sort.FILLER,
+    "two": Sort.DIGIT,
+    "digit": Sort.DIGIT,
+    "sound": Sort.SOUND,
+    "separator": Sort.SEPARATOR,
+}
+_SPELLED_OUT = 4  # letters in a row that touch a digit: part of a code such as 91420100MA00
 
 
 def digit_of(char: str) -> str:
@@ -94,25 +110,24 @@ def tokenise(text: str) -> list[Token]:
 
 def _read(match: re.Match[str]) -> list[Token]:
     group, word, start, end = match.lastgroup or "", match.group(), match.start(), match.end()
+    if group == "latin":
+        return _latin(match.string, word, start, end)
+    return [Token(_SORTS[group], start, end, _value(group, word))]
+
+
+def _value(group: str, word: str) -> str:
     match group:
-        case "digit":
-            return [Token(Sort.DIGIT, start, end, digit_of(word))]
-        case "two":
-            return [Token(Sort.DIGIT, start, end, "2")]
+        case "digit" | "two":
+            return digit_of(word)
         case "times":
-            count = 2 if word[0] in "双两" else int(digit_of(word[0]))
-            return [Token(Sort.DIGIT, start, end, digit_of(word[-1]) * count)]
+            return digit_of(word[-1]) * (2 if word[0] == "双" else int(digit_of(word[0])))
         case "ten":
             left, _, right = word.partition("十")
-            return [Token(Sort.TEN, start, end, (digit_of(left) if left else "1") + (digit_of(right) if right else "0"))]
+            return (digit_of(left) if left else "1") + (digit_of(right) if right else "0")
         case "sound":
-            return [Token(Sort.SOUND, start, end, SOUNDS[word])]
-        case "cross":
-            return [Token(Sort.CROSS, start, end, "X")]
-        case "latin":
-            return _latin(match.string, word, start, end)
+            return SOUNDS[word]
         case _:
-            return [Token(_SORTS[group], start, end)]
+            return "X" if group == "cross" else ""
 
 
 def _latin(text: str, word: str, start: int, end: int) -> list[Token]:
@@ -121,10 +136,10 @@ def _latin(text: str, word: str, start: int, end: int) -> list[Token]:
         return [Token(Sort.DIGIT, start, end, _LATIN_DIGITS[low])]
     if low in _LATIN_FILLERS or low in _TIMES:
         return [Token(Sort.FILLER, start, end, low)]
-    touching = (start > 0 and text[start - 1].isdigit()) or (end < len(text) and text[end].isdigit())
+    touching = text[max(0, start - 1) : start] in DIGIT_OF or text[end : end + 1] in DIGIT_OF
     if low in {"x", "ex"} and len(word) > 1:
         return [Token(Sort.CROSS, start, end, "X")]
-    if len(word) == 1 or (touching and len(word) <= 4):
+    if len(word) == 1 or (touching and len(word) <= _SPELLED_OUT):
         return [Token(Sort.LETTER, at, at + 1, char.upper()) for at, char in zip(range(start, end), word, strict=True)]
     return [Token(Sort.WORD, start, end, word)]
 
