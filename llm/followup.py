@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from llm.gate import About, doubts
 from llm.retrieve import content, plain
+from llm.sound import sound_of
 from llm.types import Dialogue, Entry
 
 # What is asked → what an answer to it contains.
@@ -70,7 +71,7 @@ def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: 
     folded = plain(question)
     objection = bool(_OBJECTION.search(folded))
     facet = _facet(folded)
-    if facet is None and not objection:
+    if (facet is None and not objection) or (not objection and names_another_matter(question, topic)):
         return None
     siblings = [entry for entry in entries if entry.topic == topic.topic and entry.id != topic.id]
     for entry in (topic, *siblings):
@@ -85,6 +86,14 @@ def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: 
             if facet and re.search(facet, text):
                 return FollowUp(entry=entry, text=text, objection=objection)
     return None
+
+
+def names_another_matter(question: str, topic: Entry) -> bool:
+    """Beside the words of asking it holds two sounds or more that nothing in the topic's entry has: 光伏补贴还有吗."""
+    known = {sound_of(char) for char in "".join((topic.topic, topic.question, *topic.paraphrases, topic.answer, topic.detail))}
+    named = _EMPTY.sub("", _MORE.sub("", plain(question)))
+    strange = [char for char in named if sound_of(char) not in known and char not in "说讲谈"]
+    return len(strange) > 1
 
 
 def _facet(folded: str) -> str | None:

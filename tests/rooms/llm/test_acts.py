@@ -205,3 +205,13 @@ def test_no_words_break_it(said: str) -> None:
     act_of(said)
     act_of(said, answering=True)
     is_backchannel(said)
+
+
+@pytest.mark.parametrize("heard", ["再研工", "制人工", "在研工", "麻烦你再研工", "站人工"])
+def test_a_person_is_understood_as_the_recogniser_writes_it(heard: str) -> None:
+    assert act_of(heard) is Act.PERSON
+
+
+@pytest.mark.parametrize("question", ["在职工", "再施工", "职工医保怎么报销", "我在人工智能公司上班"])
+def test_words_that_only_sound_near_are_no_request_for_a_person(question: str) -> None:
+    assert act_of(question) is not Act.PERSON
