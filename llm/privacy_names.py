@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from llm.privacy_items import Item, disjoint
+from llm.privacy_tokens import BARRIER
 from llm.types import Personal
 
 _DOUBLE_TEXT = """
@@ -54,9 +55,12 @@ _NOT_NAMES = re.compile(
     r"夏天|秦皇|左边|季度|许[多可]|查[询一]|边上|商[家场户品]|项目|简单|初[中三二一]|华[为侨]|花[钱了园]|米[饭]|官[网方]|连[续]|战[友]|宁[波夏]|史[上]|罗[列]|洪[水]|汤|龙[头岗华]|农|居民|业主|老[人师板]|残疾|低保|退休|本[地市]|外地|新[来区]|学生|家[长属]"
 )
 _ALONE = 2  # a surname and a mark
-_KIN = re.compile(r"的(?:[妈爸儿女老爱邻家父母妻丈姐哥弟妹]|朋友|同事|代理|律师|委托)")
+_KIN = re.compile(r"的(?:[妈爸儿女老爱邻家父母妻丈姐哥弟妹]|手机|电话|身份|微信|朋友|同事|代理|律师|委托)")
 _ROLE = re.compile(r".{0,2}(?:员|师|工人|户|者|区|市|县|村|镇|店|公司|局|所|院|站|厂|学|校|民|人|司机|生)")
 
+_BEFORE_NUMBER = re.compile(
+    rf"(?:^|[,，。、\s])(?=[\u4e00-\u9fff]{{2,3}}的?(?:手机|电话|身份证|微信)号?码?(?:就?是)?[\s,:]?{BARRIER})"
+)  # 罗小满电话〈…〉
 _OF = re.compile("的")
 _PHRASE = re.compile(r"(?:(?![是就])[\u4e00-\u9fff])*$")
 _PHRASE_CHARS = 6
@@ -70,6 +74,7 @@ def find_names(text: str, asked_for: Personal | None, *, named: bool) -> list[It
         at = len(text) - len(text.lstrip(" 嗯呃额啊哦我叫姓是，,"))
         found.append(_name_at(text, at, sure=True, alone=len(text) - at <= _ALONE))
     corrects = any(found)
+    found += [_name_at(text, begin.end(), sure=False) for begin in _BEFORE_NUMBER.finditer(text)]
     found += [_name_at(text, cue.end(), sure=False) for cue in _WEAK.finditer(text) if corrects or cue.group() != "是"]
     found += [_titled(text, title.start()) for title in _TITLE.finditer(text)]
     names = [item for item in found if item]

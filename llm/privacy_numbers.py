@@ -24,7 +24,7 @@ _GROUPED_SEGMENTS = 80  # more is no number of anybody: masked as a whole
 _AMOUNT_DIGITS = 10  # eleven may be a mobile number before 元旦 or 块
 _ARTICLE_DIGITS = 5  # 第1、2、3条
 _TAIL_WORDS = re.compile(r"(?:结尾|收尾|打头|开头)")
-_OPENING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对好的是行了那就个然后接着后面再还有继续最位四八几边这您听]*")
+_OPENING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对好的是行了那就个然后接着后面再还有继续最位一四八几边末尾数字这您听]*")
 _CLOSING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对了吧好的]*")
 _DICTATED = frozenset({
     Personal.MOBILE, Personal.LANDLINE, Personal.ID_CARD, Personal.BANK_CARD, Personal.PASSPORT, Personal.QQ, Personal.WECHAT,
@@ -99,9 +99,11 @@ class _Reader:
         if last is None or not last.open or self.items or kinds.unit_follows(self._text, run.end):
             return False
         leads = _OPENING.fullmatch(self._text, 0, run.start) is not None
-        if not leads and run.digits < ASKED_DIGITS:
+        if not leads and (run.digits < ASKED_DIGITS or self._released(run.segments)):
             return False
         whole = last.value + run.value
+        if not run.digits and not kinds.id_card_fits(whole):
+            return False
         if len(whole) > kinds.LENGTH[last.kind] or kinds.kind_by_form(run.value) is not None:
             return False
         kind = kinds.kind_by_form(whole) or last.kind
@@ -148,6 +150,8 @@ class _Reader:
             between = self._text[self.items[-1].end : start]
             kind = self.items[-1].kind if re.search(r"还有|另|或|备用|也|尾|不", between) else None
         kind = kind or (kinds.cue_after(self._text, end) if digits >= kinds.SURE_DIGITS else None)
+        if kind is Personal.MOBILE and digits >= kinds.SURE_DIGITS and rest[0].value[0] in "2345678":
+            kind = Personal.LANDLINE
         if self._asked_for is not None and digits >= ASKED_DIGITS:
             return kind or self._asked_for
         return kind if digits >= CUED_DIGITS else None

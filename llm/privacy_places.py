@@ -18,6 +18,7 @@ _PART = re.compile(
 )
 _TAIL = re.compile(rf"(?:之{_N}{{1,2}}|[，,\s]?(?:地下|负){_N}{{1,2}}[层楼]?|[东西]户|[东西南北]门)")
 _ROOM = re.compile(rf"[\s-]?{_N}{{3,4}}(?!{_N}|[元块个人年月天次位])(?:室|房)?")
+_ROOM_ALONE = re.compile(rf"{_N}{{3,4}}(?!{_N}|[元块个人年月天次])(?:室|房)?")
 _HOUSE = ("号院", "号楼", "栋", "幢", "单元", "室", "弄", "座")
 _ROAD_END = re.compile(r"(?:路|街|巷|道|胡同|村|里|坊|条|段|庄|屯|堡|弄|苑|园|城|庭|府|湾|组|小区|新村|大院|[东西南北])$")
 _PLACE = re.compile(
@@ -50,7 +51,8 @@ def find_addresses(text: str, asked_for: Personal | None) -> list[Item]:
             start = found.pop().start
         found.append(Item(kind=Personal.ADDRESS, start=start, end=end, value=text[start:end]))
         floor = end
-    return found
+    room = _ROOM_ALONE.search(text) if asked_for is Personal.ADDRESS and not found else None
+    return [Item(kind=Personal.ADDRESS, start=room.start(), end=room.end(), value=room.group())] if room else found
 
 
 def _groups(text: str) -> list[tuple[int, int, str]]:

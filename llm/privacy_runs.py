@@ -54,7 +54,7 @@ class Run:
 
 
 def find_runs(tokens: Sequence[Token]) -> list[Run]:
-    """The runs of a text, in order. Each token is looked at once, and once more where a run is trimmed."""
+    """The runs of a text, in order; also a lone X, which may end a number begun before. Each token is looked at twice at most."""
     runs: list[Run] = []
     open_tokens: list[Token] = []
     bridges = 0
@@ -76,7 +76,7 @@ def find_runs(tokens: Sequence[Token]) -> list[Run]:
 def _close(tokens: list[Token]) -> list[Run]:
     """Trim what is no part of a number and cut into segments."""
     kept = _trim(tokens)
-    if not any(t.sort in _HARD for t in kept):
+    if not any(t.sort in _HARD for t in kept) and [t.value for t in kept] != ["X"]:
         return []
     segments: list[Segment] = []
     part: list[Token] = []
@@ -101,7 +101,7 @@ def _trim(tokens: list[Token]) -> list[Token]:
 
 def _begins(tokens: list[Token], at: int) -> bool:
     """A number may begin here: a digit, or a letter or misheard digit that leans on one."""
-    if tokens[at].sort is Sort.DIGIT:
+    if tokens[at].sort is Sort.DIGIT or tokens[at].value == "X":
         return True
     after = tokens[at + 1].sort if at + 1 < len(tokens) else Sort.OTHER
     if tokens[at].sort in {Sort.LETTER, Sort.SOUND}:

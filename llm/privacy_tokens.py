@@ -139,7 +139,7 @@ def _latin(text: str, word: str, start: int, end: int) -> list[Token]:
     touching = text[max(0, start - 1) : start] in DIGIT_OF or text[end : end + 1] in DIGIT_OF
     if low in {"x", "ex"} and len(word) > 1:
         return [Token(Sort.CROSS, start, end, "X")]
-    if len(word) == 1 or (touching and len(word) <= _SPELLED_OUT):
+    if len(word) == 1 or (touching and (len(word) <= _SPELLED_OUT or word.isupper())):
         return [Token(Sort.LETTER, at, at + 1, char.upper()) for at, char in zip(range(start, end), word, strict=True)]
     return [Token(Sort.WORD, start, end, word)]
 

@@ -47,6 +47,9 @@ def call(*turns: str, asked_for: Personal | None = None) -> list[str]:
         ("one three eight 0013 8000", "〈手机号·1〉"),
         ("one three nine triple zero zero five six seven eight", "〈手机号·1〉"),
         ("我电话是腰三八零零灵灵一二三四", "我电话是〈手机号·1〉"),
+        ("我家电话八七六五四三二一转八零一", "我家电话〈座机号·1〉"),
+        ("车架号LSVAA4187E2123456", "车架号〈号码·1〉"),
+        ("合同编号HT20230001", "合同编号〈号码·1〉"),
         ("座机八七六五四三二一", "座机〈座机号·1〉"),
         ("区号零二七，八七六五四三二一", "区号〈座机号·1〉"),
         ("手机幺三八零零零零一二三四，备用的一三九零零零零五六七八", "手机〈手机号·1〉，备用的〈手机号·2〉"),
@@ -150,6 +153,7 @@ def test_what_is_nobodys_stays(raw: str) -> None:
         ("我是林可手机13900005678住滨江区江虹路18号2幢401。", "我是〈姓名·1〉手机〈手机号·1〉住〈地址·1〉。"),
         ("我是李强我要投诉物业", "我是〈姓名·1〉我要投诉物业"),
         ("我是张伟的妈妈", "我是〈姓名·1〉的妈妈"),
+        ("罗小满电话幺八九零零零零五五二三，高新区电话四零零八一二三一二三", "〈姓名·1〉电话〈手机号·1〉，高新区电话〈座机号·1〉"),
         ("我叫张雪琴，不是琴，是张雪晴，晴天的晴", "我叫〈姓名·1〉，不是琴，是〈姓名·2〉，〈姓名写法·1〉"),
         ("免贵姓陈，耳东陈", "免贵姓〈姓名·1〉，〈姓名写法·1〉"),
         ("我姓诸葛", "我姓〈姓名·1〉"),
@@ -209,6 +213,20 @@ def test_a_number_goes_on_over_turns() -> None:
         "嗯，等一下",
         "〈手机号·1〉",
     ]
+
+
+def test_an_x_may_come_late() -> None:
+    assert call("我身份证四二零一零六一九九九零一零一零零四", "最后一位是叉", "画个叉") == [
+        "我身份证〈身份证号·1〉",
+        "最后一位是〈身份证号·1〉",
+        "画个叉",
+    ]
+    assert call("我身份证四二零一零六一九九九零一", "叉")[1] == "叉"
+    assert call("叉") == ["叉"]
+
+
+def test_the_publics_numbers_stay_while_a_number_is_open() -> None:
+    assert call("我手机幺三九零零", "要不我打12345吧")[1] == "要不我打12345吧"
 
 
 def test_it_is_complete_only_with_its_last_digit() -> None:
@@ -272,6 +290,8 @@ def test_the_question_is_the_context() -> None:
     assert call("周明远", asked_for=Personal.NAME) == ["〈姓名·1〉"]
     assert call("李", asked_for=Personal.NAME) == ["〈姓名·1〉"]
     assert call("江虹路十八号", asked_for=Personal.ADDRESS) == ["〈地址·1〉"]
+    assert call("五零一", asked_for=Personal.ADDRESS) == ["〈地址·1〉"]
+    assert call("等一下", asked_for=Personal.ADDRESS) == ["等一下"]
     assert call("六二年十一月十九号", asked_for=Personal.BIRTH_DATE) == ["〈出生日期·1〉"]
 
 
