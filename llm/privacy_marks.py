@@ -24,7 +24,7 @@ _DOMAIN = re.compile(rf"[\sA-Za-z\-{_DIGITS}\d.点网易腾讯新浪]*")
 _LOCAL = re.compile(rf"[\sA-Za-z_\-+{_DIGITS}\d.点下划线横杠]+$")
 _LOCAL_REACH, _DOMAIN_REACH = 48, 32
 _CHAT = re.compile(r"微信|威信|薇信|(?i:wechat|(?<![a-z])vx|(?<![a-z])qq)|扣扣|秋秋")
-_CHAT_SKIP_TEXT = "号码 号 账号 名 ID id 也是 就是 是 叫 搜 加 为 我的 我 呃 嗯 那个 : , 你 一下"
+_CHAT_SKIP_TEXT = "号码 号 账号 名 ID id 也是 就是 是 叫 搜 加 为 我的 我 呃 嗯 那个 : , 你 一下 小写的 大写的 小写 大写 字母 拼音"
 _CHAT_SKIP = (*_CHAT_SKIP_TEXT.split(), " ")
 _ACCOUNT = re.compile(rf"(?:[A-Za-z_\-{_DIGITS}\d]|下划线|横杠|杠|\s(?=[A-Za-z_{_DIGITS}\d下杠]))+")
 _ACCOUNT_CHARS = 5

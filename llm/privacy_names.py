@@ -91,6 +91,8 @@ def _name_at(text: str, at: int, *, sure: bool, alone: bool = False) -> Item | N
     if not double and text[at : at + 1] not in COMMON and not (sure and text[at : at + 1] in RARE):
         return None
     size = 2 if double else 1
+    if _TITLE.match(text, at + size):
+        return None
     end = at + size
     while end < at + size + 2 and end < len(text) and not _ENDS.match(text, end):
         end += 1
