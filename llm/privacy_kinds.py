@@ -49,7 +49,8 @@ _CUE_WORDS = {
     Personal.WECHAT: "微信 威信 vx 薇信",
     Personal.CREDIT_CODE: "信用代码 税号 执照号 注册号 纳税人识别号",
     Personal.BIRTH_DATE: "出生 生日",
-    Personal.NUMBER: "尾号 尾数 末四位 前四位 前六位 后四位 后六位 后几位 验证码 密码 号码 订单号 单号 编号 准考证 学号 工号 户号 表号 户头 我的号 我这个号",
+    Personal.NUMBER: "尾号 尾数 末四位 前四位 前六位 后四位 后六位 后几位 验证码 密码 号码 "
+    "订单号 单号 编号 准考证 学号 工号 户号 表号 户头 我的号 我这个号",
 }
 _KIND_OF_CUE = {word: kind for kind, words in _CUE_WORDS.items() for word in words.split()}
 _CUE = re.compile("|".join(sorted(map(re.escape, _KIND_OF_CUE), key=len, reverse=True)))
