@@ -34,6 +34,7 @@ LAST_WORDS_MS = 15_000  # what is still buffered when the bot ends is played, up
 AFTER_TRANSFER_MS = 500  # the bot may end the call itself after a transfer, before we hang up
 CLOSE_WITHIN_S = 5.0
 EVENTS_KEPT = 4096
+ARRIVALS_KEPT = 100_000  # half an hour of the bot's speech
 _WIRE_CODEC = {Codec.PCMA: pb.CODEC_PCMA, Codec.PCMU: pb.CODEC_PCMU, Codec.L16: pb.CODEC_L16}
 
 
@@ -91,6 +92,7 @@ class CallerLeg:
         """on_event: told everything that goes into events.jsonl, as it happens."""
         self.recording = Recording(settings.rate_hz, on_event)
         self.events: asyncio.Queue[Received | None] = asyncio.Queue(EVENTS_KEPT)
+        self.arrivals_s: deque[float] = deque(maxlen=ARRIVALS_KEPT)  # of bot audio frames, by this loop's clock
         self.is_over = False
         self.voice = CallerVoice(
             rate_hz=settings.rate_hz,
@@ -248,6 +250,7 @@ class CallerLeg:
         kind = frame.WhichOneof("frame") or "unknown"
         match kind:
             case "audio":
+                self.arrivals_s.append(asyncio.get_running_loop().time())
                 self._playout.add_frame(frame.audio.payload)
                 return
             case "mark":

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -45,7 +46,7 @@ from llm.dialogue_acts import is_backchannel
 from llm.engines.embedded import EmbeddedEngine
 from llm.mind import AnsweringMind
 from llm.privacy import CallMasker, join_masked
-from llm.types import Clause, Dialogue, Engine, Entry, HandOver, Mind, Route, Routed
+from llm.types import Clause, Dialogue, Engine, Entry, HandOver, Route, Routed
 from tts.cache import AudioCache
 from tts.normalise import to_speech
 from tts.speech import Speech
@@ -115,10 +116,11 @@ async def open_desk(
         background.start(relay.run(), name="relay")
         entries = await asyncio.to_thread(knowledge.load, configs_dir() / settings.answering.knowledge_dir, today=utc_now().date())
         tell(f"知识库 {len(entries)} 条")
-        mind = await _mind(entries, settings, stack, tell)
+        engine = None if audible else await _engine(settings, stack, tell)  # too slow for a telephone on a CPU
+        mind = AnsweringMind(tuple(entries), settings.answering, engine)
         parts = Parts(
             mind=mind,
-            new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms),
+            new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms, clock=time.thread_time),
             join=join_masked,
             is_backchannel=is_backchannel,
             record=store,
@@ -144,20 +146,19 @@ def _call_settings(settings: Settings, *, audible: bool) -> CallSettings:
     return CallSettings(turns=turns, phrases=settings.phrases, person_target=settings.handoff.person_target)
 
 
-async def _mind(entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]) -> Mind:
-    engine: Engine | None = None
-    if settings.answering.engine == "embedded":
-        folder = resolve(settings.answering.engine_model)
-        tell(f"语言模型 {settings.answering.engine_model} 载入中")
-        answering = settings.answering
-        loaded = await asyncio.to_thread(
-            lambda: EmbeddedEngine.load(folder, threads=answering.engine_threads, context_tokens=answering.engine_context_tokens)
-        )
-        stack.callback(loaded.close)
-        engine = loaded
-    elif settings.answering.engine != "none":
-        raise ConfigWrong(f"answering.engine: {settings.answering.engine} is no engine", what_to_do="write none or embedded")
-    return AnsweringMind(tuple(entries), settings.answering, engine)
+async def _engine(settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]) -> Engine | None:
+    answering = settings.answering
+    if answering.engine == "none":
+        return None
+    if answering.engine != "embedded":
+        raise ConfigWrong(f"answering.engine: {answering.engine} is no engine", what_to_do="write none or embedded")
+    folder = resolve(answering.engine_model)
+    tell(f"语言模型 {answering.engine_model} 载入中")
+    engine = await asyncio.to_thread(
+        lambda: EmbeddedEngine.load(folder, threads=answering.engine_threads, context_tokens=answering.engine_context_tokens)
+    )
+    stack.callback(engine.close)
+    return engine
 
 
 async def _hearing(

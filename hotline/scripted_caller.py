@@ -41,7 +41,8 @@ class ScriptedCaller:
     ending: str = ""
     _ended_replies: set[int] = field(default_factory=set)
     _answering: set[int] = field(default_factory=set)
-    _said_at_ms: int = 0
+    _replies_before: int = 0  # what belongs to these is no answer to the step
+    _last_reply: int = 0
 
     async def run(self) -> list[str]:
         """Play the whole script; what did not come as expected, in words. The leg must be running."""
@@ -66,6 +67,7 @@ class ScriptedCaller:
         self.results.append(StepResult(said=step.say or f"（按键 {step.key}）"))
         self._ended_replies.clear()
         self._answering.clear()
+        self._replies_before = self._last_reply
         if step.hang_up:
             self.leg.hang_up()
             return
@@ -107,12 +109,13 @@ class ScriptedCaller:
             self.ending = frame.end.reason
         if kind == "mark" and frame.mark.name == "end":
             self._ended_replies.add(frame.reply_id)
+        self._last_reply = max(self._last_reply, frame.reply_id)
         if not self.results:
             return
         result = self.results[-1]
         if kind == "transcript" and frame.transcript.is_final:
             result.heard += frame.transcript.masked_text
-        elif kind == "reply_text" and frame.reply_text.route != "filler":
+        elif kind == "reply_text" and frame.reply_text.route != "filler" and frame.reply_id > self._replies_before:
             self._answering.add(frame.reply_id)
             result.route = frame.reply_text.route
             result.answer += frame.reply_text.text
