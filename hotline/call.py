@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 
 import structlog
 
@@ -18,16 +17,17 @@ from hotline.clock import CallClock, utc_now
 from hotline.errors import explain
 from hotline.intake import Intake
 from hotline.lines import Ended, Line, Mark, Transcript, Transfer, TurnFigures
-from hotline.news import News
+from hotline.news import Inbox, News
 from hotline.paperwork import Paperwork
 from hotline.parts import CallSettings, Hearing, Parts
 from hotline.playout import Played
 from hotline.reply import Reply, canned
 from hotline.sentences import Sentence, sentence_of
 from hotline.speaker import Speaker
-from hotline.stamps import Stamps
+from hotline.stopwatch import Stopwatch
 from hotline.timed_line import TimedLine
 from hotline.turn_events import (
+    CallerBegan,
     Command,
     Committed,
     Finish,
@@ -55,14 +55,16 @@ class Call:
         line = TimedLine(line, settings.send_limit_ms)
         self.line, self.parts, self.settings, self.overloaded = line, parts, settings, overloaded
         self.clock = CallClock()
+        self.inbox, self.watch = Inbox(self.clock), Stopwatch()
         self.turns = TurnMachine(settings.turns)
         self.history: list[Exchange] = []
         speech = parts.speech if line.start.codec is not None else None
-        self.speaker = Speaker(line, self.clock, speech, self._post, run_ahead_ms=settings.run_ahead_ms)
+        self.speaker = Speaker(line, self.clock, speech, self.inbox.post, run_ahead_ms=settings.run_ahead_ms)
         self.playout = self.speaker.playout
         self.intake = Intake(
             line=line,
             clock=self.clock,
+            inbox=self.inbox,
             masker=parts.new_masker(),
             is_backchannel=parts.is_backchannel,
             near_edge=lambda: self.playout.near_edge(settings.turns.edge_ms),
@@ -73,7 +75,6 @@ class Call:
         if line.start.codec is not None and parts.hear is not None and not overloaded:
             self._ear = parts.hear(line.start, self.clock.now_ms)
         self._asked: list[MaskedText] = []
-        self._speech_stamps = Stamps()
         self._clarified = 0
         self._turn = 0
 
@@ -126,7 +127,7 @@ class Call:
     async def converse(self) -> str:
         """Feed the turn machine and obey it, until the call is over. Returns why it ended."""
         while True:
-            news = await self.intake.next(self.turns.deadline_ms(self.playout.last_frame_ms))
+            news = await self.inbox.next(self.turns.deadline_ms(self.playout.last_frame_ms))
             if news is None:
                 news = News(event=Tick(at_ms=self.clock.now_ms(), last_frame_ms=self.playout.last_frame_ms))
             if news.reply_id and (self.speaker.reply is None or self.speaker.reply.reply_id != news.reply_id):
@@ -156,6 +157,8 @@ class Call:
                 await self.paperwork.make_offer(news.handover, self.history, self.speaker.reply)
             case Said():
                 await self._show(news)
+            case CallerBegan(start_ms=start_ms):
+                self.watch.caller_began(start_ms)
             case _:
                 pass
         return None
@@ -164,8 +167,10 @@ class Call:
         """Carry out one order of the turn machine."""
         match order:
             case Command.PAUSE:
-                metrics.BARGE_IN.of("pause").inc()
-                await self.playout.pause("held" if self.turns.state is State.HOLDING else "pause")
+                held = self.turns.state is State.HOLDING
+                await self.playout.pause("held" if held else "pause")
+                if not held:
+                    self.watch.bot_paused(self.clock.now_ms())
             case Command.RESUME:
                 metrics.BARGE_IN.of("resume").inc()
                 self.speaker.go_on(self._tasks)
@@ -193,7 +198,7 @@ class Call:
         if self._ear is not None:
             self._ear.expect(Slot.NONE)
         reply = self.speaker.open("answer", turn=self._turn, question=question)
-        reply.stamps = self._speech_stamps
+        reply.stamps = self.watch.caller
         await self._begin(reply, self.parts.mind.answer(question, dialogue))
 
     def settle(self, played: Played, *, interrupted: bool) -> None:
@@ -232,10 +237,9 @@ class Call:
 
     # ------------------------------------------------------------ the hands
 
-    def _post(self, news: News) -> None:
-        self.intake.post(news)
-
     async def _say(self, sentence: Sentence) -> None:
+        if sentence.route == "reprompt":
+            metrics.REPROMPTS.inc()
         if sentence.is_new_start:
             self.paperwork.offer = None
         ending = HandOver(reason=sentence.hands_over) if sentence.hands_over else None
@@ -266,20 +270,13 @@ class Call:
             return
         self._asked.clear()
         sent_ms = self.playout.last_frame_ms if self.speaker.speech is not None else self.clock.now_ms()
-        reply.stamps = replace(reply.stamps, first_frame_sent_ms=sent_ms)
-        if reply.stamps.voice_to_voice_ms is not None:
-            metrics.VOICE_TO_VOICE.observe(reply.stamps.voice_to_voice_ms / 1000)
+        reply.stamps = self.watch.answered(reply.stamps, sent_ms)
         await self.line.send(TurnFigures(turn=reply.turn, stamps=reply.stamps, route=reply.route))
 
     async def _show(self, news: News) -> None:
         if news.words is None:
             return
         at_ms, ended = news.event.at_ms, news.ended
-        self._speech_stamps = Stamps(
-            caller_last_speech_ms=ended.last_speech_ms if ended is not None else at_ms,
-            vad_end_ms=ended.vad_end_ms if ended is not None else None,
-            turn_decided_ms=ended.at_ms if ended is not None else at_ms,
-            asr_final_ms=at_ms,
-        )
+        self.watch.caller_heard(at_ms, ended)
         start_ms, end_ms = (ended.start_ms, ended.last_speech_ms) if ended is not None else (at_ms, at_ms)
         await self.line.send(Transcript(turn=self._turn + 1, masked_text=news.words.text, start_ms=start_ms, end_ms=end_ms))

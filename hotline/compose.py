@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from asr.ear import Ear
 from asr.hotwords import MAX_HOT_WORDS
 from asr.pool import DecodePool
-from asr.types import Vad
+from asr.types import AudioPacket, SpeechEvent, Vad
 from asr.vad import WebRtcVad, load_silero
 from asr.whisper import WhisperRecogniser
+from hotline import metrics
 from hotline.call import Call
 from hotline.clock import utc_now
 from hotline.config import Settings
@@ -33,7 +34,7 @@ from hotline.handoff.relay import Relay
 from hotline.handoff.types import MqttSettings
 from hotline.lines import CallStart, Line
 from hotline.models import resolve
-from hotline.parts import CallSettings, Parts
+from hotline.parts import CallSettings, Hearing, Parts
 from hotline.paths import cache_dir, configs_dir
 from hotline.record.store import Store
 from hotline.sound.level import band_limit, level_speech
@@ -134,6 +135,23 @@ async def open_desk(
         yield Desk(parts=parts, settings=_call_settings(settings, audible=audible), store=store, mqtt=mqtt, voice=voice)
 
 
+class _CountedEar:
+    """An ear whose line's faults are counted when its call is over."""
+
+    def __init__(self, ear: Ear) -> None:
+        self._ear = ear
+        self.expect = ear.expect
+
+    async def run(self, packets: AsyncGenerator[AudioPacket, None], emit: Callable[[SpeechEvent], None]) -> None:
+        """As the ear does."""
+        try:
+            await self._ear.run(packets, emit)
+        finally:
+            stats = self._ear.stats
+            for fate, count in (("late", stats.late), ("lost", stats.lost), ("doubled", stats.doubled), ("bad", stats.bad)):
+                metrics.CALLER_FRAMES.of(fate).inc(count)
+
+
 def _warm_masker() -> None:
     CallMasker(mask_budget_ms=10_000).mask(_WARM_WORDS)
 
@@ -163,7 +181,7 @@ async def _engine(settings: Settings, stack: AsyncExitStack, tell: Callable[[str
 
 async def _hearing(
     entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]
-) -> Callable[[CallStart, Callable[[], int]], Ear]:
+) -> Callable[[CallStart, Callable[[], int]], Hearing]:
     hearing = settings.hearing
     new_vad: Callable[[], Vad]
     if hearing.vad == "silero":
@@ -179,12 +197,16 @@ async def _hearing(
 
     hot_words = _hot_words(entries)
 
-    def hear(start: CallStart, now_ms: Callable[[], int]) -> Ear:
+    metrics.DECODE_QUEUE.set_function(lambda: pool.queued)
+    decodes = metrics.Totals("hotline_decodes", "Decodes, by outcome.", "outcome", lambda: asdict(pool.counters))
+    stack.callback(metrics.follow(decodes))
+
+    def hear(start: CallStart, now_ms: Callable[[], int]) -> Hearing:
         if start.codec is None:
             raise ValueError("a text-only call has no ear")
         ear = Ear(start.codec, start.rate_hz, new_vad(), pool, hearing, now_ms)
         ear.hint(hot_words)
-        return ear
+        return _CountedEar(ear)
 
     return hear
 
@@ -200,6 +222,10 @@ async def _speech(
     sentences = [*_fixed(settings), *_hot_clauses(entries)]
     tell(f"声音 {voice.name}，预先合成 {len(sentences)} 句")
     await speech.warm(sentences)
+    spoken = metrics.Totals(
+        "hotline_voice", "Clauses, by how they were spoken.", "outcome", lambda: asdict(speech.counts) | asdict(cache.counts)
+    )
+    stack.callback(metrics.follow(spoken))
     return speech, voice.name
 
 

@@ -37,6 +37,13 @@ class RecordSettings:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSettings:
+    """port: of the Prometheus page on loopback, 0 for none."""
+
+    port: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     """level: debug, info, warning, error; form: console or json."""
 
@@ -64,6 +71,7 @@ class Settings:
     record: RecordSettings = dataclasses.field(default_factory=RecordSettings)
     handoff: HandoffSettings = dataclasses.field(default_factory=HandoffSettings)
     mqtt: MqttSettings = dataclasses.field(default_factory=MqttSettings)
+    metrics: MetricsSettings = dataclasses.field(default_factory=MetricsSettings)
     log: LogSettings = dataclasses.field(default_factory=LogSettings)
 
 

@@ -14,10 +14,11 @@ from typing import assert_never
 import structlog
 
 from asr.types import AudioPacket, Heard, HearingError, SpeechEnded, SpeechEvent, SpeechGoing, SpeechStarted, Unclear
+from hotline import metrics
 from hotline.clock import CallClock
 from hotline.errors import explain
 from hotline.lines import HungUp, Key, Line, LineHeld, LineResumed, MarkPlayed, MediaStats, TransferResult, Trouble, Typed
-from hotline.news import News
+from hotline.news import Inbox, News
 from hotline.parts import Hearing
 from hotline.turn_events import (
     CallerBegan,
@@ -37,38 +38,23 @@ from llm.types import Masker, Personal
 log = structlog.get_logger()
 
 _PACKETS_KEPT = 250  # 5 s of line audio
-_NEWS_KEPT = 1000
 _MAX_TYPED = 4000
 
 
 @dataclass(slots=True, kw_only=True)
 class Intake:
-    """One call's inbox. asked_for: the personal data asked for just now, so that the masker fails closed."""
+    """One call's intake. asked_for: the personal data asked for just now, so that the masker fails closed."""
 
     line: Line
     clock: CallClock
+    inbox: Inbox
     masker: Masker
     is_backchannel: Callable[[str], bool]
     near_edge: Callable[[], bool]
     mark_played: Callable[[int, str], None]
     asked_for: Personal | None = None
     dropped_packets: int = 0
-    _news: asyncio.Queue[News] = field(default_factory=lambda: asyncio.Queue(maxsize=_NEWS_KEPT))
     _packets: asyncio.Queue[AudioPacket | None] = field(default_factory=lambda: asyncio.Queue(maxsize=_PACKETS_KEPT))
-
-    async def next(self, until_ms: int) -> News | None:
-        """The next news; None when the moment until_ms comes first."""
-        try:
-            async with asyncio.timeout_at(self.clock.loop_time_s(until_ms)):
-                return await self._news.get()
-        except TimeoutError:
-            return None
-
-    def post(self, news: News) -> None:
-        """Tell the converse task, without waiting. What is merely `going on` gives way when it falls behind."""
-        if self._news.qsize() >= _NEWS_KEPT // 2 and isinstance(news.event, CallerGoes):
-            return
-        self._news.put_nowait(news)
 
     async def listen(self) -> None:
         """What comes from the line, for as long as it does."""
@@ -86,7 +72,7 @@ class Intake:
         if self._packets.full():
             self._packets.get_nowait()
         self._packets.put_nowait(None)
-        await self._news.put(News(event=Gone(at_ms=self.clock.now_ms(), reason=reason)))
+        await self.inbox.put(News(event=Gone(at_ms=self.clock.now_ms(), reason=reason)))
 
     async def hear(self, ear: Hearing | None) -> None:
         """The caller's sound becomes speech events. A line that can't be understood at all is told to both sides."""
@@ -98,7 +84,7 @@ class Intake:
             error = explain(group)
             log.warning("hearing_failed", code=error.code)
             await self.line.send(Trouble(code=error.code, message=error.message, what_to_do=error.what_to_do))
-            self.post(News(event=Failed(at_ms=self.clock.now_ms())))
+            self.inbox.post(News(event=Failed(at_ms=self.clock.now_ms())))
 
     # ------------------------------------------------------------ line events
 
@@ -119,17 +105,17 @@ class Intake:
                 words = self.masker.mask(raw[:_MAX_TYPED], asked_for=self.asked_for)
                 if words.text.strip():
                     said = Said(at_ms=at_ms, spoken=False, backchannel=self.is_backchannel(words.text))
-                    await self._news.put(News(event=said, words=words))
+                    await self.inbox.put(News(event=said, words=words))
             case Key(digit="0"):
-                await self._news.put(News(event=PersonAsked(at_ms=at_ms)))
+                await self.inbox.put(News(event=PersonAsked(at_ms=at_ms)))
             case MarkPlayed(reply_id=reply_id, name=name):
                 self.mark_played(reply_id, name)
             case LineHeld():
-                await self._news.put(News(event=HoldBegan(at_ms=at_ms)))
+                await self.inbox.put(News(event=HoldBegan(at_ms=at_ms)))
             case LineResumed():
-                await self._news.put(News(event=HoldEnded(at_ms=at_ms)))
+                await self.inbox.put(News(event=HoldEnded(at_ms=at_ms)))
             case TransferResult(outcome=outcome):
-                await self._news.put(News(event=TransferEnded(at_ms=at_ms, accepted=outcome == "accepted")))
+                await self.inbox.put(News(event=TransferEnded(at_ms=at_ms, accepted=outcome == "accepted")))
             case Key() | MediaStats():
                 log.debug("line_event", kind=type(event).__name__)
             case _:
@@ -139,19 +125,22 @@ class Intake:
 
     def _on_speech(self, event: SpeechEvent) -> None:
         match event:
-            case SpeechStarted(at_ms=at_ms):
-                self.post(News(event=CallerBegan(at_ms=at_ms)))
+            case SpeechStarted(at_ms=at_ms, start_ms=start_ms):
+                self.inbox.post(News(event=CallerBegan(at_ms=at_ms, start_ms=start_ms)))
             case SpeechGoing(at_ms=at_ms, voiced_ms=voiced_ms):
-                self.post(News(event=CallerGoes(at_ms=at_ms, voiced_ms=voiced_ms, edge=self.near_edge())))
+                self.inbox.post(News(event=CallerGoes(at_ms=at_ms, voiced_ms=voiced_ms, edge=self.near_edge())))
             case SpeechEnded(at_ms=at_ms):
-                self.post(News(event=CallerEnded(at_ms=at_ms)))
+                self.inbox.post(News(event=CallerEnded(at_ms=at_ms)))
             case Heard(at_ms=at_ms, text=raw, ended=ended):
                 words = self.masker.mask(raw, asked_for=self.asked_for)
-                self.post(News(event=Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text)), words=words, ended=ended))
+                self.inbox.post(
+                    News(event=Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text)), words=words, ended=ended)
+                )
             case Unclear(at_ms=at_ms, reason=reason, ended=ended):
                 log.info("unclear", rule=reason)
+                metrics.REFUSED.of(reason).inc()
                 voiced_ms = ended.last_speech_ms - ended.start_ms
                 broken = reason.startswith("asr.")
-                self.post(News(event=Missed(at_ms=at_ms, voiced_ms=voiced_ms, broken=broken), ended=ended))
+                self.inbox.post(News(event=Missed(at_ms=at_ms, voiced_ms=voiced_ms, broken=broken), ended=ended))
             case _:
                 assert_never(event)

@@ -6,16 +6,24 @@ so every labelled metric carries its words; whatever else comes is counted as ``
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from threading import Thread
 from typing import Generic, TypeVar
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import Counter, Gauge, Histogram, start_http_server
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
 from hotline.errors import PortTaken
 from llm.types import Route
 
 OTHER = "other"
+# Names of the listening room's guards, and of what else leaves a turn without words; a test compares them with the room's.
+RULES = (
+    *("nan_score", "no_words", "no_speech", "unsure", "too_short", "too_fast", "boilerplate", "loop", "compressible"),
+    *("foreign_script", "prompt_echo", "asr.recogniser_failed", "asr.recogniser_stalled", "asr.recogniser_busy"),
+)
 Metric = TypeVar("Metric", Counter, Histogram)
 
 
@@ -50,7 +58,6 @@ TURNS = ByWord(
 BARGE_IN = ByWord(Counter("hotline_barge_in", "Interruptions, by step.", ["step"]), "pause", "cancel", "resume")
 FILLERS = Counter("hotline_fillers", "Filler phrases spoken because no answer was ready.")
 REPROMPTS = Counter("hotline_reprompts", "Reprompts after silence or unclear speech.")
-WATCHDOGS = ByWord(Counter("hotline_watchdogs", "Watchdogs that fired, by state.", ["state"]), "speaking", "thinking", "listening")
 
 # line audio
 CALLER_FRAMES = ByWord(
@@ -59,15 +66,7 @@ CALLER_FRAMES = ByWord(
 
 # hearing
 DECODE_QUEUE = Gauge("hotline_decode_queue", "Segments waiting for a recogniser.")
-DECODES = ByWord(Counter("hotline_decodes", "Decodes, by outcome.", ["outcome"]), "done", "stopped", "shed", "stalled", "failed")
-GUARDED = ByWord(
-    Counter("hotline_decodes_guarded", "Decodes refused as invented, by rule.", ["rule"]),
-    *("no_speech", "logprob", "compression", "repetition", "rate", "boilerplate", "echo", "too_short", "empty"),
-)
-
-# speaking
-VOICE_CACHE = ByWord(Counter("hotline_voice_cache", "Clauses looked up in the voice cache.", ["outcome"]), "hit", "miss")
-VOICE_FALLBACKS = Counter("hotline_voice_fallbacks", "Clauses that the other voice had to speak.")
+REFUSED = ByWord(Counter("hotline_speech_refused", "Turns that gave no words to trust, by the guard's rule.", ["rule"]), *RULES)
 
 # people and the record
 OFFERS = ByWord(
@@ -92,6 +91,27 @@ BARGE_IN_STOP = Histogram(
     "Caller's onset to the bot's silence.",
     buckets=(0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.6, 1, 2),
 )
+
+
+class Totals(Collector):
+    """Counts that a room keeps for itself, read when somebody scrapes. Registered while the room lives."""
+
+    def __init__(self, name: str, text: str, label: str, read: Callable[[], Mapping[str, int]]) -> None:
+        """read: fixed words → counts that only grow."""
+        self._name, self._text, self._label, self._read = name, text, label, read
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """One series a word."""
+        family = CounterMetricFamily(self._name, self._text, labels=[self._label])
+        for word, count in self._read().items():
+            family.add_metric([word], count)
+        yield family
+
+
+def follow(totals: Totals) -> Callable[[], None]:
+    """Show these counts too; call the result to end it."""
+    REGISTRY.register(totals)
+    return lambda: REGISTRY.unregister(totals)
 
 
 def serve_metrics(port: int, host: str = "127.0.0.1") -> tuple[WSGIServer, Thread]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from hotline import metrics
 from hotline.clock import CallClock
 from hotline.lines import BotAudio, Clear, Line, Mark
 from hotline.sound.codec import Codec, encode
@@ -98,7 +99,6 @@ class Playout:
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self.last_frame_ms: int | None = None
-        self.spacing_error_ms: list[float] = []
 
     # ------------------------------------------------------------ for the reply
 
@@ -182,7 +182,7 @@ class Playout:
                 await asyncio.sleep(due_s - now_s)
                 if self._current() is not clip:
                     continue  # paused or dropped while waiting
-            self.spacing_error_ms.append(abs(loop.time() - due_s) * 1000)
+            metrics.FRAME_SPACING.observe(abs(loop.time() - due_s))
             await self._send_frame()
             due_s += FRAME_MS / 1000
 

@@ -8,6 +8,7 @@ import structlog
 
 from hotline.compose import open_desk
 from hotline.config import Settings
+from hotline.metrics import serve_metrics
 from hotline.server import serve
 
 log = structlog.get_logger()
@@ -15,6 +16,8 @@ log = structlog.get_logger()
 
 async def serve_calls(settings: Settings) -> int:
     """Start everything, answer calls, drain on SIGTERM. Returns the exit code."""
+    if settings.metrics.port:
+        serve_metrics(settings.metrics.port)
     async with open_desk(settings, tell=lambda line: log.info("starting", step=line)) as desk:
         ready = asyncio.Event()
         ready.set()

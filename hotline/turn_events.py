@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallerBegan:
-    """The caller makes a sound like speech."""
+    """The caller makes a sound like speech. start_ms: its first sample."""
 
     at_ms: int
+    start_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,13 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from llm.dialogue_acts import is_backchannel
-
 from asr.types import Slot
 from hotline.call import Call
 from hotline.lines import BotAudio, BotEvent, CallStart, Clear, LineEvent, ReplyText, Transcript, Transfer, TurnFigures
 from hotline.parts import CallSettings, Parts
 from hotline.sound.codec import Codec
 from hotline.turns import TurnSettings
+from llm.dialogue_acts import is_backchannel
 from llm.privacy import join_masked
 from llm.types import Clause, Close, HandOver, Mind, Route, Routed, Step
 from tests.clock import run_virtually
