@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator
 
 import structlog
 
-from asr.types import Slot
 from hotline import metrics
 from hotline.clock import CallClock, utc_now
 from hotline.errors import explain
@@ -19,8 +18,9 @@ from hotline.intake import Intake
 from hotline.lines import Ended, Line, Mark, Transcript, Transfer, TurnFigures
 from hotline.news import Inbox, News
 from hotline.paperwork import Paperwork
-from hotline.parts import CallSettings, Hearing, Parts
+from hotline.parts import CallSettings, Parts
 from hotline.playout import Played
+from hotline.questions import Questions
 from hotline.reply import Reply, canned
 from hotline.sentences import Sentence, sentence_of
 from hotline.speaker import Speaker
@@ -41,11 +41,9 @@ from hotline.turn_events import (
     Transferring,
 )
 from hotline.turns import State, TurnMachine
-from llm.types import AskedFor, Clause, Close, Dialogue, Exchange, HandOver, MaskedText, Personal, Route, Step
+from llm.types import AskedFor, Clause, Close, Dialogue, Exchange, HandOver, Route, Step
 
 log = structlog.get_logger()
-
-_SLOTS = {Personal.MOBILE: Slot.MOBILE, Personal.ID_CARD: Slot.ID_CARD}
 
 
 class Call:
@@ -61,20 +59,19 @@ class Call:
         speech = parts.speech if line.start.codec is not None else None
         self.speaker = Speaker(line, self.clock, speech, self.inbox.post, run_ahead_ms=settings.run_ahead_ms)
         self.playout = self.speaker.playout
+        hear = parts.hear if line.start.codec is not None and not overloaded else None
         self.intake = Intake(
             line=line,
             clock=self.clock,
             inbox=self.inbox,
+            ear=hear(line.start, self.clock.now_ms) if hear is not None else None,
             masker=parts.new_masker(),
             is_backchannel=parts.is_backchannel,
             near_edge=lambda: self.playout.near_edge(settings.turns.edge_ms),
             mark_played=self.playout.mark_played,
         )
         self.paperwork = Paperwork(start=line.start, record=parts.record, offered=parts.offered, limit_ms=settings.record_limit_ms)
-        self._ear: Hearing | None = None
-        if line.start.codec is not None and parts.hear is not None and not overloaded:
-            self._ear = parts.hear(line.start, self.clock.now_ms)
-        self._asked: list[MaskedText] = []
+        self._asked = Questions(parts.join)
         self._clarified = 0
         self._turn = 0
 
@@ -91,8 +88,7 @@ class Call:
                 ended = True
             finally:
                 if not ended:  # cancelled from outside: the record still learns that the call is over
-                    async with asyncio.timeout(self.settings.record_limit_ms / 1000):
-                        await self.paperwork.ended("cancelled")
+                    await self.paperwork.ended("cancelled")
         return reason
 
     async def _live(self) -> str:
@@ -101,14 +97,15 @@ class Call:
             async with asyncio.TaskGroup() as self._tasks:
                 background = [
                     self._tasks.create_task(self.intake.listen(), name="listen"),
-                    self._tasks.create_task(self.intake.hear(self._ear), name="hear"),
+                    self._tasks.create_task(self.intake.hear(), name="hear"),
                     self._tasks.create_task(self.playout.run(), name="speak"),
-                    self._tasks.create_task(self.paperwork.run(), name="record"),
                 ]
+                self._tasks.create_task(self.paperwork.run(), name="record")
                 self.paperwork.opened()
                 await self.greet()
                 reason = await self.converse()
                 self.speaker.stop_making()
+                self.paperwork.stop()
                 for task in background:
                     task.cancel()
         except* Exception as group:  # the call's border: any failure of ours ends with a person
@@ -139,8 +136,8 @@ class Call:
                 await self.hand_over(ending)
                 continue
             orders = self.turns.feed(news.event)
-            if news.words is not None and (Command.ANSWER in orders or self.turns.words_wait):
-                self._asked.append(news.words)
+            if news.words is not None and (Command.ANSWER in orders or Command.KEEP in orders):
+                self._asked.add(news.words)
             for order in orders:
                 if isinstance(order, Finish):
                     return order.reason
@@ -154,7 +151,7 @@ class Call:
             case Sounding():
                 await self._first_frame()
             case Committed() if news.handover is not None:
-                await self.paperwork.make_offer(news.handover, self.history, self.speaker.reply)
+                await self.paperwork.make_offer(news.handover, self.history, self._asked.beside(self.speaker.sounding))
             case Said():
                 await self._show(news)
             case CallerBegan(start_ms=start_ms):
@@ -181,6 +178,8 @@ class Call:
                 self.settle(await self.speaker.drop(), interrupted=True)
             case Command.ANSWER:
                 await self.answer()
+            case Command.KEEP:
+                pass  # kept with what was asked
             case Command.FILL:
                 metrics.FILLERS.inc()
                 self._tasks.create_task(self.speaker.fill(self.settings.phrases.filler), name="fill")
@@ -192,11 +191,9 @@ class Call:
     async def answer(self) -> None:
         """Answer everything that the caller asked and has not heard an answer to."""
         self._turn += 1
-        question = self.parts.join(self._asked)
-        asked_for, self.intake.asked_for = self.intake.asked_for, None
+        question, asked_for = self._asked.joined(), self.intake.asked_for
         dialogue = Dialogue(history=tuple(self.history), clarified=self._clarified, asked_for=asked_for, today=utc_now().date())
-        if self._ear is not None:
-            self._ear.expect(Slot.NONE)
+        self.intake.expect(None)
         reply = self.speaker.open("answer", turn=self._turn, question=question)
         reply.stamps = self.watch.caller
         await self._begin(reply, self.parts.mind.answer(question, dialogue))
@@ -207,7 +204,7 @@ class Call:
         if reply is None:
             return
         metrics.TURNS.of(reply.route).inc()
-        if reply.question is not None and reply.routed is not None:
+        if reply.question is not None and reply.routed is not None and reply.stamps.first_frame_sent_ms is not None:
             self._clarified = self._clarified + 1 if reply.routed.route is Route.CLARIFY else 0
             topic_id = next(iter(reply.routed.source_ids), "")
             self.history.append(Exchange(caller=reply.question, said=played.heard, route=reply.routed.route, topic_id=topic_id))
@@ -216,7 +213,7 @@ class Call:
 
     async def hand_over(self, handover: HandOver) -> None:
         """The words are spoken: move the caller to a person."""
-        await self.paperwork.make_offer(handover, self.history, self.speaker.reply)
+        await self.paperwork.make_offer(handover, self.history, self._asked.beside(self.speaker.sounding))
         offer = self.paperwork.offer
         ticket, summary = (offer.ticket, offer.summary) if offer is not None else ("", "")
         await self.line.send(Transfer(target=self.settings.person_target, ticket=ticket, summary=summary, reason=handover.reason))
@@ -224,10 +221,8 @@ class Call:
 
     async def end(self, reason: str) -> None:
         """The last words on the wire and in the record. A call that broke is moved to a person without words."""
-        if reason == "failure":
-            await self.paperwork.make_offer(HandOver(reason="failure"), self.history, self.speaker.reply)
-            ticket = self.paperwork.offer.ticket if self.paperwork.offer is not None else ""
-            await self.line.send(Transfer(target=self.settings.person_target, ticket=ticket, summary="", reason="failure"))
+        if reason == "failure" and self.turns.state is not State.TRANSFERRING:
+            await self.hand_over(HandOver(reason="failure"))
         if self.speaker.reply is not None:
             self.settle(await self.speaker.drop(), interrupted=True)
         await self.line.send(Ended(reason=reason))
@@ -258,9 +253,7 @@ class Call:
         self.settle(played, interrupted=False)
         await self.line.send(Mark(reply_id=reply.reply_id, name="end"))
         if isinstance(reply.ending, AskedFor):
-            self.intake.asked_for = reply.ending.kind
-            if self._ear is not None:
-                self._ear.expect(_SLOTS.get(reply.ending.kind, Slot.NUMBER))
+            self.intake.expect(reply.ending.kind)
             return None
         return reply.ending
 
@@ -268,7 +261,9 @@ class Call:
         reply = self.speaker.reply
         if reply is None or reply.question is None:
             return
-        self._asked.clear()
+        self._asked.answered()
+        if isinstance(reply.ending, AskedFor):
+            self.intake.expect(reply.ending.kind)  # from now on: many begin to dictate before they have been asked to the end
         sent_ms = self.playout.last_frame_ms if self.speaker.speech is not None else self.clock.now_ms()
         reply.stamps = self.watch.answered(reply.stamps, sent_ms)
         await self.line.send(TurnFigures(turn=reply.turn, stamps=reply.stamps, route=reply.route))

@@ -13,7 +13,7 @@ from typing import assert_never
 
 import structlog
 
-from asr.types import AudioPacket, Heard, HearingError, SpeechEnded, SpeechEvent, SpeechGoing, SpeechStarted, Unclear
+from asr.types import AudioPacket, Heard, HearingError, Slot, SpeechEnded, SpeechEvent, SpeechGoing, SpeechStarted, Unclear
 from hotline import metrics
 from hotline.clock import CallClock
 from hotline.errors import explain
@@ -39,15 +39,17 @@ log = structlog.get_logger()
 
 _PACKETS_KEPT = 250  # 5 s of line audio
 _MAX_TYPED = 4000
+_SLOTS = {Personal.MOBILE: Slot.MOBILE, Personal.ID_CARD: Slot.ID_CARD}
 
 
 @dataclass(slots=True, kw_only=True)
 class Intake:
-    """One call's intake. asked_for: the personal data asked for just now, so that the masker fails closed."""
+    """One call's intake. ear None: typed words only. asked_for: the personal data asked for just now."""
 
     line: Line
     clock: CallClock
     inbox: Inbox
+    ear: Hearing | None
     masker: Masker
     is_backchannel: Callable[[str], bool]
     near_edge: Callable[[], bool]
@@ -74,17 +76,23 @@ class Intake:
         self._packets.put_nowait(None)
         await self.inbox.put(News(event=Gone(at_ms=self.clock.now_ms(), reason=reason)))
 
-    async def hear(self, ear: Hearing | None) -> None:
+    def expect(self, kind: Personal | None) -> None:
+        """What the caller was asked to dictate, if anything: it is listened to with patience, and the masker fails closed."""
+        self.asked_for = kind
+        if self.ear is not None:
+            self.ear.expect(Slot.NONE if kind is None else _SLOTS.get(kind, Slot.NUMBER))
+
+    async def hear(self) -> None:
         """The caller's sound becomes speech events. A line that can't be understood at all is told to both sides."""
-        if ear is None:
+        if self.ear is None:
             return
         try:
-            await ear.run(self._audio(), self._on_speech)
+            await self.ear.run(self._audio(), self._on_speech)
         except* HearingError as group:
             error = explain(group)
             log.warning("hearing_failed", code=error.code)
             await self.line.send(Trouble(code=error.code, message=error.message, what_to_do=error.what_to_do))
-            self.inbox.post(News(event=Failed(at_ms=self.clock.now_ms())))
+            self.inbox.post(News(event=Failed(at_ms=self.clock.now_ms(), deaf=True)))
 
     # ------------------------------------------------------------ line events
 
@@ -102,9 +110,10 @@ class Intake:
         at_ms = self.clock.now_ms()
         match event:
             case Typed(text=raw):
-                words = self.masker.mask(raw[:_MAX_TYPED], asked_for=self.asked_for)
+                text = raw[:_MAX_TYPED].encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair is no text
+                words = self.masker.mask(text, asked_for=self.asked_for)
                 if words.text.strip():
-                    said = Said(at_ms=at_ms, spoken=False, backchannel=self.is_backchannel(words.text))
+                    said = Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text))
                     await self.inbox.put(News(event=said, words=words))
             case Key(digit="0"):
                 await self.inbox.put(News(event=PersonAsked(at_ms=at_ms)))
@@ -133,14 +142,13 @@ class Intake:
                 self.inbox.post(News(event=CallerEnded(at_ms=at_ms)))
             case Heard(at_ms=at_ms, text=raw, ended=ended):
                 words = self.masker.mask(raw, asked_for=self.asked_for)
-                self.inbox.post(
-                    News(event=Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text)), words=words, ended=ended)
-                )
+                said = Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text), ended_ms=ended.at_ms)
+                self.inbox.post(News(event=said, words=words, ended=ended))
             case Unclear(at_ms=at_ms, reason=reason, ended=ended):
                 log.info("unclear", rule=reason)
                 metrics.REFUSED.of(reason).inc()
                 voiced_ms = ended.last_speech_ms - ended.start_ms
-                broken = reason.startswith("asr.")
-                self.inbox.post(News(event=Missed(at_ms=at_ms, voiced_ms=voiced_ms, broken=broken), ended=ended))
+                missed = Missed(at_ms=at_ms, voiced_ms=voiced_ms, broken=reason.startswith("asr."), ended_ms=ended.at_ms)
+                self.inbox.post(News(event=missed, ended=ended))
             case _:
                 assert_never(event)

@@ -35,6 +35,7 @@ class Inbox:
     def __init__(self, clock: CallClock) -> None:
         self._clock = clock
         self._news: asyncio.Queue[News] = asyncio.Queue(maxsize=_KEPT)
+        self._room = asyncio.Event()
 
     def post(self, news: News) -> None:
         """Tell the converse task, without waiting. What is merely `going on` gives way when it falls behind."""
@@ -42,8 +43,11 @@ class Inbox:
             self._news.put_nowait(news)
 
     async def put(self, news: News) -> None:
-        """Tell it, and wait for room: what comes from the line is held up rather than lost."""
-        await self._news.put(news)
+        """Tell it, and wait for room: what comes from the line is held up rather than lost, and leaves room for `post`."""
+        while self._news.qsize() >= _KEPT // 2:
+            self._room.clear()
+            await self._room.wait()
+        self._news.put_nowait(news)
 
     async def next(self, until_ms: int) -> News | None:
         """The next news; None when the moment until_ms comes first."""
@@ -52,3 +56,5 @@ class Inbox:
                 return await self._news.get()
         except TimeoutError:
             return None
+        finally:
+            self._room.set()

@@ -19,11 +19,12 @@ from hotline.parts import Recorder
 from hotline.playout import Played
 from hotline.record.types import CallOpened, Offer, RecordError, TurnDone
 from hotline.reply import Reply
-from llm.types import Exchange, HandOver
+from llm.types import Exchange, HandOver, MaskedText
 
 log = structlog.get_logger()
 
 _ENTRIES_KEPT = 200
+_LAST_WORDS = 4  # limits
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,12 +36,21 @@ class Paperwork:
     offered: Callable[[], None]
     limit_ms: int
     offer: Offer | None = None
-    _entries: asyncio.Queue[Coroutine[None, None, None]] = field(default_factory=lambda: asyncio.Queue(maxsize=_ENTRIES_KEPT))
+    _entries: asyncio.Queue[Coroutine[None, None, None] | None] = field(
+        default_factory=lambda: asyncio.Queue(maxsize=_ENTRIES_KEPT)
+    )
+    _stopped: bool = False
 
     async def run(self) -> None:
-        """Write entries in order, for ever; cancel to stop."""
-        while True:
-            await self._write(await self._entries.get())
+        """Write entries in order, until `stop`."""
+        while not self._stopped and (entry := await self._entries.get()) is not None:
+            await self._write(entry)
+
+    def stop(self) -> None:
+        """Finish the entry in hand and no more: `ended` writes the rest."""
+        self._stopped = True
+        if self._entries.empty():
+            self._entries.put_nowait(None)
 
     def opened(self) -> None:
         """The call is answered."""
@@ -79,13 +89,12 @@ class Paperwork:
             )
         )
 
-    async def make_offer(self, handover: HandOver, history: list[Exchange], reply: Reply | None) -> None:
+    async def make_offer(self, handover: HandOver, history: list[Exchange], unanswered: list[MaskedText]) -> None:
         """Offer the call to the people, once; committed before it returns, unless the record is broken."""
         if self.offer is not None:
             return
         turns = [(exchange.caller.text, exchange.said) for exchange in history]
-        if reply is not None and reply.question is not None:
-            turns.append((reply.question.text, ""))
+        turns += [(question.text, "") for question in unanswered]
         try:
             async with asyncio.timeout(self.limit_ms / 1000):
                 self.offer = build_offer(
@@ -108,10 +117,18 @@ class Paperwork:
             self.offered()
 
     async def ended(self, reason: str) -> None:
-        """The call is over: write what is left, within a bounded time."""
-        while not self._entries.empty():
-            await self._write(self._entries.get_nowait())
-        await self._write(self.record.call_ended(self.start.call_id, reason, utc_now()))
+        """The call is over: write what is left, in four times the limit at most."""
+        left = [self._entries.get_nowait() for _ in range(self._entries.qsize())]
+        entries = [*filter(None, left), self.record.call_ended(self.start.call_id, reason, utc_now())]
+        try:
+            async with asyncio.timeout(_LAST_WORDS * self.limit_ms / 1000):
+                for entry in entries:
+                    await self._write(entry)
+        except TimeoutError:
+            log.warning("record_entries_lost", code="record.slow")
+        finally:
+            for entry in entries:
+                entry.close()
 
     def _enter(self, entry: Coroutine[None, None, None]) -> None:
         if self._entries.full():

@@ -20,6 +20,7 @@ from hotline.sound.codec import Codec, encode
 
 FRAME_MS = 20
 _CATCH_UP_MS = 100  # further behind than this, the schedule starts anew instead of bursting
+_LONGEST_NAME = 9  # of a mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +80,10 @@ class _Track:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutEvents:
-    """Whom to tell, at once and without waiting."""
+    """Whom to tell, at once and without waiting: reply ids first. A reply that has finished is guarded no more."""
 
     sounding: Callable[[int], None]
-    guarded: Callable[[bool], None]
+    guarded: Callable[[int, bool], None]
     finished: Callable[[int, Played], None]
 
 
@@ -123,6 +124,11 @@ class Playout:
             self._track.closed = True
             self._wake.set()
 
+    @property
+    def is_dry(self) -> bool:
+        """A reply is open, and nothing of it is waiting to be sent."""
+        return self._track is not None and not self._track.clips and not self._track.closed
+
     # ------------------------------------------------------------ for the turn machine
 
     async def pause(self, reason: str = "pause") -> None:
@@ -152,7 +158,8 @@ class Playout:
 
     def mark_played(self, reply_id: int, name: str) -> None:
         """The far end reports a mark (named by the clip's index)."""
-        if self._track is not None and self._track.reply_id == reply_id and name.isdecimal():
+        is_ours = name.isdecimal() and len(name) <= _LONGEST_NAME
+        if self._track is not None and self._track.reply_id == reply_id and is_ours:
             self._track.reported = max(self._track.reported, int(name) + 1)
 
     def near_edge(self, edge_ms: int) -> bool:
@@ -171,9 +178,9 @@ class Playout:
         while True:
             clip = self._current()
             if clip is None:
-                due_s = None
                 self._wake.clear()
                 await self._wake.wait()
+                due_s = max(due_s or 0.0, loop.time())  # silence is not made up for, and what follows it comes no sooner
                 continue
             now_s = loop.time()
             if due_s is None or now_s - due_s > _CATCH_UP_MS / 1000:
@@ -208,14 +215,12 @@ class Playout:
     def _begin(self, track: _Track, clip: Clip) -> None:
         if clip.protected != track.guarded:
             track.guarded = clip.protected
-            self._events.guarded(clip.protected)
+            self._events.guarded(track.reply_id, clip.protected)
         if not len(clip.samples):
             self._tell_sounding(track, clip)
 
     def _finish(self, track: _Track) -> None:
         self._track = None
-        if track.guarded:
-            self._events.guarded(False)  # noqa: FBT003  the callback's only argument
         self._events.finished(track.reply_id, track.played(by_marks=False, cut=False))
 
     async def _send_frame(self) -> None:
@@ -239,9 +244,9 @@ class Playout:
                 track.clips.popleft()
                 track.done.append(clip)
                 track.offset = 0
+        track.sent_ms += FRAME_MS  # before the wait: who pauses meanwhile must clear it
         await self._line.send(BotAudio(reply_id=track.reply_id, payload=encode(frame, codec)))
         self.last_frame_ms = self._clock.now_ms()
-        track.sent_ms += FRAME_MS
         for clip in sent:
             self._tell_sounding(track, clip)
         for index in ended:

@@ -27,7 +27,7 @@ class Mouth:
     playout: Playout
     speech: Speaking | None
     now_ms: Callable[[], int]
-    committed: Callable[[HandOver], None]
+    committed: Callable[[int, HandOver], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Reply:
                         self._pending.append(step)
                     case HandOver():
                         self.ending = step
-                        mouth.committed(step)
+                        mouth.committed(self.reply_id, step)
                     case Close() | AskedFor():
                         self.ending = step
                     case _:

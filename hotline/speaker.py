@@ -40,6 +40,12 @@ class Speaker:
         self._making: asyncio.Task[None] | None = None
         self._replies = 0
 
+    @property
+    def sounding(self) -> MaskedText | None:
+        """The question whose answer is being heard."""
+        reply = self.reply
+        return reply.question if reply is not None and reply.stamps.first_frame_sent_ms is not None else None
+
     def open(self, route: str, *, turn: int = 0, question: MaskedText | None = None) -> Reply:
         """A reply with its number, not begun."""
         self._replies += 1
@@ -91,9 +97,9 @@ class Speaker:
             except SpeakingError as error:
                 log.warning("filler_failed", code=error.code)
                 return
-        if self.reply is reply:
-            await self._line.send(ReplyText(reply_id=reply.reply_id, text=sentence, route="filler"))
+        if self.reply is reply and self.playout.is_dry:  # else the answer was faster
             await self.playout.add(clip)
+            await self._line.send(ReplyText(reply_id=reply.reply_id, text=sentence, route="filler"))
 
     async def _make(self, reply: Reply, steps: AsyncGenerator[Step, None] | None) -> None:
         try:
@@ -104,14 +110,14 @@ class Speaker:
 
     # ------------------------------------------------------------ told by reply and playout, without waiting
 
-    def _on_committed(self, handover: HandOver) -> None:
-        self._post(News(event=Committed(at_ms=self._clock.now_ms()), handover=handover))
+    def _on_committed(self, reply_id: int, handover: HandOver) -> None:
+        self._post(News(event=Committed(at_ms=self._clock.now_ms()), reply_id=reply_id, handover=handover))
 
     def _on_sounding(self, reply_id: int) -> None:
         self._post(News(event=Sounding(at_ms=self._clock.now_ms()), reply_id=reply_id))
 
-    def _on_guarded(self, on: bool) -> None:  # noqa: FBT001  the callback's only argument
-        self._post(News(event=Guarded(at_ms=self._clock.now_ms(), on=on)))
+    def _on_guarded(self, reply_id: int, on: bool) -> None:  # noqa: FBT001  what happened, not a switch
+        self._post(News(event=Guarded(at_ms=self._clock.now_ms(), on=on), reply_id=reply_id))
 
     def _on_finished(self, reply_id: int, played: Played) -> None:
         self._post(News(event=Finished(at_ms=self._clock.now_ms()), reply_id=reply_id, played=played))

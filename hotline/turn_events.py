@@ -34,19 +34,20 @@ class CallerEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Words. spoken: they came from a decode (typed words and keys don't); backchannel: 嗯, 对, 好的 and the like."""
+    """Words. ended_ms: of the CallerEnded whose decode gave them, None for typed words; backchannel: 嗯, 对, 好的 and the like."""
 
     at_ms: int
     backchannel: bool = False
-    spoken: bool = True
+    ended_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A decode gave no words to trust. voiced_ms: how long it sounded like speech."""
+    """A decode gave no words to trust. voiced_ms: how long it sounded like speech; ended_ms: as in `Said`."""
 
     at_ms: int
     voiced_ms: int = 0
+    ended_ms: int | None = None
     broken: bool = False  # the recogniser itself failed
 
 
@@ -95,9 +96,10 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """Something of ours broke: a reply could not be made, or the caller cannot be heard."""
+    """Something of ours broke: a reply could not be made, or (deaf) the caller cannot be heard."""
 
     at_ms: int
+    deaf: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +180,7 @@ class Command(enum.Enum):
     CUT = "cut"  # stop making the reply; keep what is made, in case it was a false alarm
     DISCARD = "discard"  # drop the reply; history is what was played
     ANSWER = "answer"  # answer what the caller said
+    KEEP = "keep"  # nobody may interrupt now: an ANSWER to these words follows
     REPROMPT = "reprompt"  # nobody spoke
     NOT_UNDERSTOOD = "not_understood"  # ask to say it again
     FILL = "fill"  # say that it takes a moment

@@ -1,6 +1,7 @@
 """Who speaks: events of a call in, commands out. PURE: no clock, no tasks, no sound, no text. It alone may interrupt the bot.
 
 All transitions of a call stand in this file. Time comes in with the events; `deadline_ms` says when the next `Tick` is due.
+Once a call is *given up* (a person is on the way), nothing that the caller does holds up the words that say so.
 
     LISTENING     the caller's turn; silence is counted only while nothing is being decoded
     THINKING      a reply is being made, nothing of it has sounded
@@ -14,7 +15,8 @@ All transitions of a call stand in this file. Time comes in with the events; `de
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import assert_never
 
 from hotline.turn_events import (
@@ -76,18 +78,22 @@ class TurnSettings:
     max_call_ms: int = 1_800_000
 
     def __post_init__(self) -> None:
-        """Refuse an order that can't work."""
-        if not 0 < self.pause_after_ms < self.cancel_after_ms <= self.edge_cancel_after_ms:
-            raise ValueError("0 < pause_after_ms < cancel_after_ms ≤ edge_cancel_after_ms")
-        if self.filler_after_ms >= self.thinking_limit_ms:
-            raise ValueError("filler_after_ms must lie below thinking_limit_ms")
+        """Refuse what can't work: a time of nothing would spin, and an order that is none would never interrupt."""
+        for each in fields(self):
+            least = 0 if each.name in {"edge_ms", "short_noise_ms", "reprompts", "unclear_limit"} else 1
+            if getattr(self, each.name) < least:
+                raise ValueError(f"{each.name} must be at least {least}")
+        if not self.pause_after_ms < self.cancel_after_ms <= self.edge_cancel_after_ms:
+            raise ValueError("pause_after_ms < cancel_after_ms ≤ edge_cancel_after_ms")
+        if max(self.filler_after_ms, self.speaking_gap_ms) >= self.thinking_limit_ms:
+            raise ValueError("filler_after_ms and speaking_gap_ms must lie below thinking_limit_ms")
 
 
 @dataclass(slots=True)
 class _Reply:
-    """The reply in hand."""
+    """The reply in hand. quiet_since_ms: when it began, first sounded or went on; no sound of it is missed before that."""
 
-    began_ms: int
+    quiet_since_ms: int
     sounded: bool = False
     guarded: bool = False
     cut: bool = False
@@ -105,32 +111,32 @@ class TurnMachine:
         self._reply: _Reply | None = None
         self._caller_speaks = False
         self._decodes_since_ms: list[int] = []
-        self._waiting_since_ms: int | None = None
-        self.words_wait = False
+        self._waiting_since_ms = 0
+        self._words_wait = False  # words, or the wish for a person, that came while nobody may interrupt
+        self._person_waits = False
         self._giving_up = False
-        self._before_hold = State.LISTENING
-
-    @property
-    def decode_pending(self) -> bool:
-        """A decode is under way: no timer about missing words may run."""
-        return bool(self._decodes_since_ms)
+        self._ends_ms = settings.max_call_ms
+        self._overtime = False
 
     def deadline_ms(self, last_frame_ms: int | None = None) -> int:
         """When the next Tick is due, in call time."""
+        return min(due_ms for due_ms, _ in self._timers(last_frame_ms))
+
+    def _timers(self, last_frame_ms: int | None) -> list[tuple[int, Callable[[int], list[Order]]]]:
+        """The timers that run: when each is due, and what happens then."""
         s = self.settings
-        due = [s.max_call_ms + (s.transfer_limit_ms if self._giving_up else 0)]
+        timers: list[tuple[int, Callable[[int], list[Order]]]] = [(self._ends_ms, self._time_up)]
         if self._decodes_since_ms:
-            due.append(self._decodes_since_ms[0] + s.decode_limit_ms)
-        if self._waiting_since_ms is not None:
-            if self.state is State.LISTENING and not self._caller_speaks and not self.decode_pending:
-                due.append(self._waiting_since_ms + s.no_input_ms)
-            if self.state is State.TRANSFERRING:
-                due.append(self._waiting_since_ms + s.transfer_limit_ms)
+            timers.append((self._decodes_since_ms[0] + s.decode_limit_ms, self._decode_lost))
+        if self.state is State.LISTENING and not self._caller_speaks and not self._decodes_since_ms:
+            timers.append((self._waiting_since_ms + s.no_input_ms, self._nobody_spoke))
+        if self.state is State.TRANSFERRING:
+            timers.append((self._waiting_since_ms + s.transfer_limit_ms, lambda _: self._transfer_ended(accepted=False)))
         reply = self._reply
         if reply is not None and self.state in {State.THINKING, State.SPEAKING}:
-            quiet_since = max(reply.began_ms, last_frame_ms or 0)
-            due.append(quiet_since + (s.thinking_limit_ms if reply.filled else self._gap_ms(reply)))
-        return min(due)
+            gap_ms = s.thinking_limit_ms if reply.filled else s.speaking_gap_ms if reply.sounded else s.filler_after_ms
+            timers.append((max(reply.quiet_since_ms, last_frame_ms or 0) + gap_ms, self._quiet_too_long))
+        return timers
 
     def feed(self, event: TurnEvent) -> list[Order]:  # noqa: C901, PLR0911, PLR0912  one flat table of events is what this file is for
         """Take one event; return what to do, in order."""
@@ -138,8 +144,7 @@ class TurnMachine:
             return []
         match event:
             case Gone():
-                self.state = State.ENDED
-                return [Finish(reason=event.reason)]
+                return self._end(event.reason)
             case CallerBegan():
                 return self._caller_began()
             case CallerGoes():
@@ -149,27 +154,26 @@ class TurnMachine:
                 self._decodes_since_ms.append(event.at_ms)
                 return []
             case Said():
-                self._decoded(spoken=event.spoken)
                 return self._said(event)
             case Missed():
-                self._decoded(spoken=True)
                 return self._missed(event)
             case ReplyBegan():
                 return self._reply_began(event.at_ms)
             case Committed():
-                return self._committed()
+                self._giving_up, self._words_wait, self._person_waits = True, False, False
+                return self._go_on(event.at_ms)
             case PersonAsked():
-                return self._give_up("asked")
+                return self._person_asked()
             case Sounding():
-                return self._sounding()
+                return self._sounding(event.at_ms)
             case Guarded():
                 return self._guarded(event)
             case Finished():
                 return self._finished(event.at_ms)
             case Failed():
-                return self._give_up("failure")
+                return self._failed(deaf=event.deaf)
             case Transferring():
-                self._reply = None
+                self._reply, self._giving_up, self._words_wait, self._person_waits = None, True, False, False
                 self.state, self._waiting_since_ms = State.TRANSFERRING, event.at_ms
                 return []
             case TransferEnded():
@@ -179,7 +183,8 @@ class TurnMachine:
             case HoldEnded():
                 return self._hold_ended(event.at_ms)
             case Tick():
-                return self._tick(event)
+                due_ms, act = min(self._timers(event.last_frame_ms), key=lambda timer: timer[0])
+                return act(event.at_ms) if event.at_ms >= due_ms else []
             case _:
                 assert_never(event)
 
@@ -187,14 +192,14 @@ class TurnMachine:
 
     def _caller_began(self) -> list[Order]:
         self._caller_speaks = True
-        if self.state is State.THINKING:  # nothing has sounded: wait for the caller, never drop the reply for a noise
-            self.state = State.PAUSED
+        if self.state is State.THINKING and not self._giving_up:
+            self.state = State.PAUSED  # nothing has sounded: wait for the caller, never drop the reply for a noise
             return [Command.PAUSE]
         return []
 
     def _caller_goes(self, event: CallerGoes) -> list[Order]:
         reply, s = self._reply, self.settings
-        if reply is None or reply.guarded:
+        if reply is None or reply.guarded or self._giving_up:
             return []
         orders: list[Order] = []
         if self.state is State.SPEAKING:
@@ -208,37 +213,36 @@ class TurnMachine:
             orders.append(Command.CUT)
         return orders
 
-    def _decoded(self, *, spoken: bool) -> None:
-        if spoken and self._decodes_since_ms:
-            self._decodes_since_ms.pop(0)
+    def _decoded(self, ended_ms: int | None) -> None:
+        if ended_ms in self._decodes_since_ms:  # else it was typed, or given up before it came
+            self._decodes_since_ms.remove(ended_ms)
 
     def _said(self, event: Said) -> list[Order]:
+        self._decoded(event.ended_ms)
         self.silences = 0
-        if self._giving_up or self.state in {State.HOLDING, State.TRANSFERRING}:
-            return self._go_on()  # a person is on the way, or the words belong to another conversation
-        if self.state is State.LISTENING:
-            self.unclears = 0
+        if self._giving_up or self.state is State.HOLDING:
+            return []  # a person is on the way, or the words belong to another conversation
+        reply, self.unclears = self._reply, 0
+        if self.state is State.LISTENING or reply is None:
             return [Command.ANSWER]
-        reply = self._reply
         if event.backchannel:
-            return self._go_on()
-        if reply is not None and reply.guarded:
-            self.words_wait = True
-            return self._go_on()
-        self.unclears = 0
-        self._reply = None
-        self.state = State.LISTENING
+            return self._go_on(event.at_ms)
+        if reply.guarded:
+            self._words_wait = True
+            return [Command.KEEP, *self._go_on(event.at_ms)]
+        self._reply, self.state = None, State.LISTENING
         return [Command.DISCARD, Command.ANSWER]
 
     def _missed(self, event: Missed) -> list[Order]:
+        self._decoded(event.ended_ms)
+        if self._giving_up or self.state is State.HOLDING:
+            return []
         if event.broken:
             self.unclears += 1
             if self.unclears >= self.settings.unclear_limit:
                 return self._give_up("failure")
-        if self.state is State.PAUSED:
-            return self._go_on()
-        if self.state is not State.LISTENING or self._giving_up:
-            return []
+        if self.state is not State.LISTENING:
+            return self._go_on(event.at_ms)
         if event.voiced_ms < self.settings.short_noise_ms and not event.broken:
             return []  # a cough: the silence timer goes on
         if not event.broken:
@@ -247,32 +251,36 @@ class TurnMachine:
             return self._give_up("unclear")
         return [Command.NOT_UNDERSTOOD]
 
-    def _go_on(self) -> list[Order]:
-        """A false alarm: resume, unless the caller speaks again or words are still being decoded."""
-        if self.state is not State.PAUSED or self._caller_speaks or self.decode_pending:
+    def _person_asked(self) -> list[Order]:
+        if self._reply is not None and self._reply.guarded and not self._giving_up:
+            self._person_waits = True
             return []
+        return self._give_up("asked")
+
+    def _go_on(self, at_ms: int) -> list[Order]:
+        """A false alarm: resume, unless the caller speaks again or words are still being decoded."""
         reply = self._reply
-        self.state = State.SPEAKING if reply is not None and reply.sounded else State.THINKING
-        if reply is not None:
-            reply.cut = False
+        if self.state is not State.PAUSED or reply is None:
+            return []
+        if not self._giving_up and (self._caller_speaks or self._decodes_since_ms):
+            return []
+        self.state = State.SPEAKING if reply.sounded else State.THINKING
+        reply.cut, reply.quiet_since_ms = False, at_ms
         return [Command.RESUME]
 
     # ------------------------------------------------------------ the bot
 
     def _reply_began(self, at_ms: int) -> list[Order]:
-        self._reply = _Reply(began_ms=at_ms)
+        self._reply = _Reply(quiet_since_ms=at_ms)
         if self.state is State.HOLDING:
             return [Command.PAUSE]
-        self.state = State.PAUSED if self._caller_speaks else State.THINKING
-        return [Command.PAUSE] if self._caller_speaks else []
+        waits = self._caller_speaks and not self._giving_up
+        self.state = State.PAUSED if waits else State.THINKING
+        return [Command.PAUSE] if waits else []
 
-    def _committed(self) -> list[Order]:
-        self._giving_up = True
-        return []
-
-    def _sounding(self) -> list[Order]:
+    def _sounding(self, at_ms: int) -> list[Order]:
         if self._reply is not None:
-            self._reply.sounded = True
+            self._reply.sounded, self._reply.quiet_since_ms = True, at_ms
         if self.state is State.THINKING:
             self.state = State.SPEAKING
         return []
@@ -281,106 +289,94 @@ class TurnMachine:
         if self._reply is None:
             return []
         self._reply.guarded = event.on
-        if event.on or not self.words_wait:
-            return []
-        return self._answer_waiting()
+        return [] if event.on or self.state is State.HOLDING else self._unguarded()
 
-    def _answer_waiting(self) -> list[Order]:
-        self.words_wait, self._reply, self.state = False, None, State.LISTENING
-        return [Command.DISCARD, Command.ANSWER]
+    def _unguarded(self) -> list[Order]:
+        """What came while nobody might interrupt."""
+        if self._person_waits:
+            return self._give_up("asked")
+        if not self._words_wait:
+            return []
+        orders: list[Order] = [Command.ANSWER] if self._reply is None else [Command.DISCARD, Command.ANSWER]
+        self._words_wait, self._reply, self.state = False, None, State.LISTENING
+        return orders
 
     def _finished(self, at_ms: int) -> list[Order]:
+        self._reply = None
         if self.state in {State.TRANSFERRING, State.HOLDING}:
-            self._reply = None
             return []
-        if self.words_wait:
-            return self._answer_waiting()
-        self._reply, self.state, self._waiting_since_ms = None, State.LISTENING, at_ms
-        return []
+        self._giving_up = False  # a hand-over is a Transferring: this reply had none after all
+        self.state, self._waiting_since_ms = State.LISTENING, at_ms
+        return self._unguarded()
 
     def _give_up(self, reason: str) -> list[Order]:
         if self._giving_up:
-            if reason != "failure":
-                return []
-            self.state = State.ENDED  # even the words of the hand-over failed: transfer without them
-            return [Finish(reason="failure")]
-        self._giving_up, self.words_wait = True, False
-        had_reply = self._reply is not None
-        self._reply = None
+            return []
+        self._giving_up, self._words_wait, self._person_waits = True, False, False
+        had_reply, self._reply = self._reply is not None, None
         if self.state is not State.HOLDING:
             self.state = State.LISTENING
         give_up = GiveUp(reason=reason)
         return [Command.DISCARD, give_up] if had_reply else [give_up]
+
+    def _failed(self, *, deaf: bool) -> list[Order]:
+        if deaf:  # what was being heard never ends
+            self._caller_speaks = False
+            self._decodes_since_ms.clear()
+        elif self._giving_up and self.state is not State.TRANSFERRING:
+            return self._end("failure")  # even the words of the hand-over failed: transfer without them
+        return self._give_up("failure")
 
     # ------------------------------------------------------------ line and time
 
     def _hold_began(self) -> list[Order]:
         if self.state in {State.HOLDING, State.TRANSFERRING}:
             return []
-        self._before_hold, self.state = self.state, State.HOLDING
+        self.state = State.HOLDING
         return [Command.PAUSE]
 
     def _hold_ended(self, at_ms: int) -> list[Order]:
         if self.state is not State.HOLDING:
             return []
-        before = self._before_hold
-        reply = self._reply
-        self._waiting_since_ms = at_ms
-        if reply is None:
-            self.state = State.LISTENING
-            return [Command.RESUME]
-        self.state = State.SPEAKING if reply.sounded else State.THINKING
-        if before is State.PAUSED and (self._caller_speaks or self.decode_pending):
-            self.state = State.PAUSED
-            return []
-        self._reply = replace(reply, began_ms=at_ms)
-        return [Command.RESUME]
+        reply, self._waiting_since_ms = self._reply, at_ms
+        self.state = State.LISTENING if reply is None else State.PAUSED
+        if reply is not None and reply.guarded:
+            return self._go_on(at_ms)
+        return self._unguarded() or ([Command.RESUME] if reply is None else self._go_on(at_ms))
 
     def _transfer_ended(self, *, accepted: bool) -> list[Order]:
         if self.state is not State.TRANSFERRING:
             return []
         if accepted:
-            self.state = State.ENDED
-            return [Finish(reason="transferred")]
+            return self._end("transferred")
         self._giving_up, self.silences, self.unclears = False, 0, 0
         self.state = State.LISTENING
         return [Command.TRANSFER_FAILED]
 
-    def _gap_ms(self, reply: _Reply) -> int:
-        return self.settings.speaking_gap_ms if reply.sounded else self.settings.filler_after_ms
-
-    def _tick(self, event: Tick) -> list[Order]:
-        if event.at_ms < self.deadline_ms(event.last_frame_ms):
-            return []
-        s = self.settings
-        if event.at_ms >= s.max_call_ms:
-            return self._time_up()
-        if self._decodes_since_ms and event.at_ms >= self._decodes_since_ms[0] + s.decode_limit_ms:
-            return self.feed(Missed(at_ms=event.at_ms, voiced_ms=s.short_noise_ms, broken=True))
-        if self.state is State.LISTENING:
-            return self._nobody_spoke(event.at_ms)
-        if self.state is State.TRANSFERRING:
-            return self._transfer_ended(accepted=False)
-        return self._quiet_too_long()
-
-    def _time_up(self) -> list[Order]:
-        if not self._giving_up:
-            return self._give_up("time_up")
+    def _end(self, reason: str) -> list[Order]:
         self.state = State.ENDED
-        return [Finish(reason="time_up")]
+        return [Finish(reason=reason)]
 
-    def _quiet_too_long(self) -> list[Order]:
-        reply = self._reply
-        if reply is None:
-            return []
-        if reply.filled:
-            return self._give_up("failure")
-        reply.filled = True
-        return [Command.FILL]
+    # ------------------------------------------------------------ timers
+
+    def _time_up(self, at_ms: int) -> list[Order]:
+        if self._overtime:
+            return self._end("time_up")
+        self._overtime, self._ends_ms = True, at_ms + self.settings.transfer_limit_ms
+        return self._give_up("time_up")
+
+    def _decode_lost(self, at_ms: int) -> list[Order]:
+        lost_ms = self._decodes_since_ms[0]
+        return self._missed(Missed(at_ms=at_ms, voiced_ms=self.settings.short_noise_ms, broken=True, ended_ms=lost_ms))
 
     def _nobody_spoke(self, at_ms: int) -> list[Order]:
         self.silences += 1
         self._waiting_since_ms = at_ms
-        if self.silences > self.settings.reprompts:
-            return self._give_up("silence")
-        return [Command.REPROMPT]
+        return self._give_up("silence") if self.silences > self.settings.reprompts else [Command.REPROMPT]
+
+    def _quiet_too_long(self, _at_ms: int) -> list[Order]:
+        reply = self._reply
+        if reply is None or reply.filled:
+            return self._failed(deaf=False)
+        reply.filled = True
+        return [Command.FILL]
