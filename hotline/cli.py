@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
@@ -26,13 +27,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return body(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        return _nobody_reads()
     except OURS as error:
         return _tell(error)
     except BaseExceptionGroup as group:
+        if group.split(BrokenPipeError)[1] is None:
+            return _nobody_reads()
         ours, others = group.split(OURS)
         if ours is None or others is not None:
             raise
         return _tell(ours)
+
+
+def _nobody_reads() -> int:
+    """Whoever read our output has left: there is nobody to tell, and the interpreter's last flush must not fail either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return INTERRUPTED
 
 
 def _tell(error: BaseException) -> int:
@@ -174,10 +185,15 @@ def _models_verify(arguments: argparse.Namespace) -> int:
 def _doctor(arguments: argparse.Namespace) -> int:
     from hotline import config  # noqa: PLC0415
     from hotline.doctor import Asked, doctor  # noqa: PLC0415
+    from hotline.errors import ConfigWrong  # noqa: PLC0415
 
-    server = config.load(arguments.config).server
-    ports = {"gRPC": server.port}
-    return doctor(Asked(ports=ports, load_config=lambda: config.load(arguments.config), deep=arguments.deep))
+    try:
+        settings = config.load(arguments.config)
+    except ConfigWrong:  # the doctor says so, and looks at the rest by the defaults
+        settings = config.Settings()
+    models = None if settings.speaking.voice == "neural" else ("whisper-base", "silero-vad")
+    ports = {"gRPC": settings.server.port} | ({"MQTT": settings.mqtt.port} if settings.mqtt.embedded else {})
+    return doctor(Asked(models=models, ports=ports, load_config=lambda: config.load(arguments.config), deep=arguments.deep))
 
 
 def _bench(arguments: argparse.Namespace) -> int:
@@ -188,8 +204,13 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 def _engine(arguments: argparse.Namespace) -> int:
     from engines.manifest import verify_manifest  # noqa: PLC0415
+    from engines.types import ToolchainError  # noqa: PLC0415
 
-    manifest = verify_manifest(arguments.folder)
+    try:
+        manifest = verify_manifest(arguments.folder)
+    except ToolchainError as wrong:
+        sys.stderr.write(f"hotline: {wrong} [{wrong.code}]\n")
+        return 1
     sys.stdout.write(f"{arguments.folder}: {len(manifest.files)} files, as the manifest says\n")
     return 0
 
