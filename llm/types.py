@@ -1,10 +1,10 @@
 """Contracts of the answering room: masked text in, checked clauses out. Knows nothing of audio, of the call or of gRPC.
 
-    AnsweringError
-    ├── KnowledgeWrong      a knowledge file is broken: file, place, mend
-    ├── EngineMissing       weights are not there, or do not load
-    ├── EngineFailed        generation broke
-    └── EngineStalled       no token within the deadline
+AnsweringError
+├── KnowledgeWrong      a knowledge file is broken: file, place, mend
+├── EngineMissing       weights are not there, or do not load
+├── EngineFailed        generation broke
+└── EngineStalled       no token within the deadline
 """
 
 from __future__ import annotations
