@@ -1,7 +1,8 @@
 """Packets of line audio in, an unbroken stream of samples out. Knows nothing of speech, turns or the clock.
 
 What the network did to the packets ends here: doubled and late ones are dropped, gaps are filled, broken ones are refused, and
-all of it is counted.
+all of it is counted. Sound of another codec or rate than announced is told by its pace: a packet holds twice or half the time that
+lies between it and the next.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ RATES_HZ = {Codec.PCMA: (8000,), Codec.PCMU: (8000,), Codec.L16: (8000, 16_000)}
 MAX_PACKET_MS = 60
 BAD_IN_A_ROW = 5
 LATE_IN_A_ROW = 50  # a whole second of "old" packets: the far end began to count anew
+MOST_MISSING = 30_000  # ten minutes: a number further away is a new count, nothing was lost
+WRONG_PACE = ((0.48, 0.52), (1.92, 2.08))  # codecs and rates of telephone lines differ by a factor of two, or not at all
+WRONG_PACE_IN_A_ROW = 25
 REPEATED_PACKETS = 3  # a gap is filled by the last packet, fading; a longer one ends in silence
 MAX_FILLED_MS = 500
 
@@ -27,7 +31,7 @@ MAX_FILLED_MS = 500
 class LineStats:
     """What came. lost: packets that never came; doubled: came twice; late: came after their place was filled; bad: no audio.
 
-    refused: turns that gave no words, by reason.
+    renumbered: new counts; refused: turns that gave no words, by reason.
     """
 
     packets: int = 0
@@ -35,6 +39,7 @@ class LineStats:
     doubled: int = 0
     late: int = 0
     bad: int = 0
+    renumbered: int = 0
     filled_ms: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
@@ -52,9 +57,11 @@ class LineFeed:
         self._last: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
         self._bad_in_a_row = 0
         self._late_in_a_row = 0
+        self._captured_ms: int | None = None  # the packet before this one
+        self._wrong_pace_in_a_row = 0
 
     def take(self, packet: AudioPacket) -> NDArray[np.float32]:
-        """Samples of the packet, after the filling of a gap before it. Raises WrongAudio at the fifth bad packet in a row."""
+        """Samples of the packet, after the filling of a gap before it. Raises WrongAudio at the fifth bad one in a row, or by pace."""
         self.stats.packets += 1
         if self._is_old(packet.sequence):
             return np.zeros(0, dtype=np.float32)
@@ -62,6 +69,7 @@ class LineFeed:
         if samples is None:
             return np.zeros(0, dtype=np.float32)
         gap = 0 if self._next is None else packet.sequence - self._next
+        self._check_pace(packet, follows=gap == 0 and not packet.lost_before)
         if gap == 0 and packet.lost_before and self._next is not None:
             gap = 1  # the gateway knows of a loss that its numbers don't show
         self._next = packet.sequence + 1
@@ -70,18 +78,38 @@ class LineFeed:
         return np.concatenate((filling, samples)) if gap else samples
 
     def _is_old(self, sequence: int) -> bool:
+        if self._next is not None and abs(sequence - self._next) > MOST_MISSING:
+            self._count_anew(sequence)
         if self._next is None or sequence >= self._next:
             self._late_in_a_row = 0
             return False
         self._late_in_a_row += 1
         if self._late_in_a_row > LATE_IN_A_ROW:
-            self._late_in_a_row, self._next = 0, sequence
+            self._count_anew(sequence)
             return False
         if sequence == self._next - 1:
             self.stats.doubled += 1
         else:
             self.stats.late += 1
         return True
+
+    def _count_anew(self, sequence: int) -> None:
+        self.stats.renumbered += 1
+        self._late_in_a_row, self._next = 0, sequence
+
+    def _check_pace(self, packet: AudioPacket, *, follows: bool) -> None:
+        """Hold the last packet's sound against the time from its capture to this one's. follows: nothing lies between them."""
+        before_ms, self._captured_ms = self._captured_ms, packet.capture_ms
+        if not follows or before_ms is None or packet.capture_ms <= before_ms:
+            return
+        held_ms, apart_ms = len(self._last) * 1000 / self._rate_hz, packet.capture_ms - before_ms
+        is_wrong = any(least <= held_ms / apart_ms <= most for least, most in WRONG_PACE)
+        self._wrong_pace_in_a_row = self._wrong_pace_in_a_row + 1 if is_wrong else 0
+        if self._wrong_pace_in_a_row >= WRONG_PACE_IN_A_ROW:
+            raise WrongAudio(
+                f"packets hold {held_ms:g} ms of {self._codec.name} at {self._rate_hz} Hz, captured {apart_ms} ms apart: "
+                "the sound has another codec or rate than the call's start names."
+            )
 
     def _decode(self, payload: bytes) -> NDArray[np.float32] | None:
         most = self._rate_hz * MAX_PACKET_MS // 1000 * self._codec.bytes_per_sample

@@ -75,11 +75,15 @@ class Pcm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudioPacket:
-    """One packet of line audio as it came. sequence: counts from 0; payload: 10–60 ms in the call's codec."""
+    """One packet of line audio as it came. sequence: counts from 0; payload: 10–60 ms in the call's codec.
+
+    capture_ms: when its first sample was captured, by the far end's media clock; 0 where that is not told.
+    """
 
     sequence: int
     payload: bytes
     lost_before: bool = False
+    capture_ms: int = 0
 
 
 class Slot(enum.Enum):

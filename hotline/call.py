@@ -15,6 +15,7 @@ from hotline import metrics
 from hotline.clock import CallClock, utc_now
 from hotline.errors import explain
 from hotline.intake import Intake
+from hotline.line_voice import LineVoice
 from hotline.lines import Ended, Line, Mark, Transcript, Transfer, TurnFigures
 from hotline.news import Inbox, News
 from hotline.paperwork import Paperwork
@@ -56,10 +57,11 @@ class Call:
         self.inbox, self.watch = Inbox(self.clock), Stopwatch()
         self.turns = TurnMachine(settings.turns)
         self.history: list[Exchange] = []
-        speech = parts.speech if line.start.codec is not None else None
+        is_audible = line.start.codec is not None
+        speech = LineVoice(voice=parts.speech, rate_hz=line.start.rate_hz) if is_audible and parts.speech is not None else None
         self.speaker = Speaker(line, self.clock, speech, self.inbox.post, run_ahead_ms=settings.run_ahead_ms)
         self.playout = self.speaker.playout
-        hear = parts.hear if line.start.codec is not None and not overloaded else None
+        hear = parts.hear if is_audible and not overloaded else None
         self.intake = Intake(
             line=line,
             clock=self.clock,

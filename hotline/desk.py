@@ -65,7 +65,7 @@ class ServerSettings:
     max_asks: int = 8
     ask_deadline_s: int = 60
     drain_s: int = 30
-    max_frame_bytes: int = 1 << 20
+    max_frame_bytes: int = 4 << 20
 
     def __post_init__(self) -> None:
         """Refuse what can't serve."""

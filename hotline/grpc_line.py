@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from hotline.lines import BotAudio, BotEvent, CallStart, Ended, HungUp, LineEvent
 from hotline.metrics import CALLER_FRAMES
@@ -27,6 +28,7 @@ BAD_IN_A_ROW = 50
 TOO_MANY_BAD = WireError(
     "call.bad_frames", f"more than {BAD_IN_A_ROW} bad frames in a row", "see the errors sent before; mend the gateway"
 )
+UNREADABLE = WireError("frame.unreadable", "bytes that are no frame were dropped", "send CallerFrame messages, text in valid UTF-8")
 
 
 class ClientStuck(Exception):
@@ -50,13 +52,16 @@ class GrpcLine:
 
     async def events(self) -> AsyncGenerator[LineEvent, None]:
         """The caller's events. Ends after HungUp; without one when the client's frames end or the connection breaks."""
-        while (frame := await self._read()) is not None:
-            event = self._event(frame)
-            if event is None and self.given_up is not None:
-                yield HungUp(reason="bad_frames")
-                return
+        while True:
+            try:
+                event = await self._next()
+            except WireError as wrong:
+                self._count(wrong)
+                if self.given_up is None:
+                    continue
+                event = HungUp(reason="bad_frames")
             if event is None:
-                continue
+                return
             yield event
             if isinstance(event, HungUp):
                 return
@@ -99,19 +104,17 @@ class GrpcLine:
         while not self._outbox.empty():
             self._outbox.get_nowait()
 
-    async def _read(self) -> pb.CallerFrame | None:
+    async def _next(self) -> LineEvent | None:
+        """The next event; None when the client's frames are at their end. Raises WireError for a frame that is none."""
         try:
             frame: object = await self._stream.read()
         except grpc.aio.BaseError:
             return None
-        return frame if isinstance(frame, pb.CallerFrame) else None  # grpc.aio.EOF
-
-    def _event(self, frame: pb.CallerFrame) -> LineEvent | None:
-        try:
-            event = caller_event(frame)
-        except WireError as wrong:
-            self._count(wrong)
+        except DecodeError:
+            raise UNREADABLE from None
+        if not isinstance(frame, pb.CallerFrame):  # grpc.aio.EOF
             return None
+        event = caller_event(frame)
         self._bad_in_a_row = 0
         return event
 

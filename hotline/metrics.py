@@ -61,7 +61,8 @@ REPROMPTS = Counter("hotline_reprompts", "Reprompts after silence or unclear spe
 
 # line audio
 CALLER_FRAMES = ByWord(
-    Counter("hotline_caller_frames", "Caller frames that were not simply the next one.", ["fate"]), "late", "lost", "doubled", "bad"
+    Counter("hotline_caller_frames", "Caller frames that were not simply the next one.", ["fate"]),
+    *("late", "lost", "doubled", "bad", "renumbered"),
 )
 
 # hearing

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Self
 import grpc
 import grpc.aio
 import structlog
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from hotline.desk import AskClause, AskDone, AskEvent, CallDesk, MaskedQuestion, ServerSettings
 from hotline.errors import PortTaken, explain
-from hotline.grpc_line import ClientStuck, GrpcLine
+from hotline.grpc_line import UNREADABLE, ClientStuck, GrpcLine
 from hotline.lines import CallStart, Ended, Line
 from hotline.transport import BearerToken, bind_address, channel_options, server_options
 from hotline.v1 import hotline_pb2 as pb
@@ -159,6 +160,8 @@ class HotlineService(pb_grpc.HotlineServicer):
                 frame: object = await context.read()
         except TimeoutError:
             raise _refused("DEADLINE_EXCEEDED", "call.no_start", "no `start` came", "send `start` first, at once") from None
+        except DecodeError:
+            raise Refused(grpc.StatusCode.INVALID_ARGUMENT, UNREADABLE) from None
         first = frame if isinstance(frame, pb.CallerFrame) else pb.CallerFrame()  # grpc.aio.EOF: the client sent none
         try:
             start = start_of(first, call_id_if_empty=str(uuid.uuid4()))

@@ -21,6 +21,6 @@ async def serve_calls(settings: Settings) -> int:
     async with open_desk(settings, tell=lambda line: log.info("starting", step=line)) as desk:
         ready = asyncio.Event()
         ready.set()
-        log.info("serving", host=settings.server.host, port=settings.server.port, voice=desk.voice)
+        log.info("desk_open", voice=desk.voice)
         await serve(desk, settings.server, ready=ready)
     return 0

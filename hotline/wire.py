@@ -142,7 +142,7 @@ def _audio(frame: pb.CallerFrame) -> LineEvent:
         raise WireError(
             "audio.too_large", f"{len(audio.payload)} bytes of audio were dropped", f"at most {MAX_PAYLOAD_BYTES} bytes a frame"
         )
-    return AudioPacket(sequence=audio.sequence, payload=audio.payload, lost_before=audio.lost_before)
+    return AudioPacket(sequence=audio.sequence, payload=audio.payload, lost_before=audio.lost_before, capture_ms=audio.capture_ms)
 
 
 def _text(frame: pb.CallerFrame) -> LineEvent:

@@ -6,7 +6,7 @@ from asr_lines import packets, talk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.linefeed import LATE_IN_A_ROW, LineFeed
+from asr.linefeed import LATE_IN_A_ROW, MOST_MISSING, WRONG_PACE_IN_A_ROW, LineFeed
 from asr.types import AudioPacket, WrongAudio
 from hotline.sound.codec import Codec
 
@@ -66,9 +66,48 @@ def test_a_loss_that_only_the_gateway_knows_of_is_filled_too() -> None:
 
 def test_a_far_end_that_counts_anew_is_heard_again_after_a_second() -> None:
     line = feed()
-    line.take(packet(100_000))
+    line.take(packet(1000))
     heard = [len(line.take(packet(number))) for number in range(LATE_IN_A_ROW + 2)]
     assert heard == [0] * LATE_IN_A_ROW + [160, 160]
+    assert line.stats.renumbered == 1
+
+
+@pytest.mark.parametrize("wild", [2**31, 2**32 - 1, MOST_MISSING + 2])
+def test_one_wild_number_loses_nothing(wild: int) -> None:
+    line = feed()
+    assert [len(line.take(packet(number))) for number in (0, wild, 1, 2)] == [160] * 4
+    assert (line.stats.renumbered, line.stats.lost, line.stats.late) == (2, 0, 0)
+
+
+def test_numbers_that_begin_again_at_nought_go_on_at_once() -> None:
+    line = feed()
+    assert [len(line.take(packet(number))) for number in (2**32 - 2, 2**32 - 1, 0, 1)] == [160] * 4
+
+
+@pytest.mark.parametrize(
+    ("codec", "rate_hz", "payload"),
+    [
+        (Codec.PCMA, 8000, b"\x10" * 320),  # L16 at 8 kHz under the name of PCMA
+        (Codec.L16, 8000, b"\x10" * 160),  # PCMA under the name of L16
+        (Codec.L16, 8000, b"\x10" * 640),  # L16 at 16 kHz said to be 8
+        (Codec.L16, 16_000, b"\x10" * 320),  # and the other way round
+    ],
+)
+def test_sound_of_another_codec_or_rate_is_told_by_its_pace(codec: Codec, rate_hz: int, payload: bytes) -> None:
+    line = LineFeed(codec, rate_hz)
+    with pytest.raises(WrongAudio, match="another codec or rate"):
+        for number in range(WRONG_PACE_IN_A_ROW + 1):
+            line.take(AudioPacket(sequence=number, payload=payload, capture_ms=number * 20))
+
+
+def test_a_media_clock_with_jitter_losses_or_none_at_all_accuses_nobody() -> None:
+    jittery, lossy, clockless = feed(), feed(), feed()
+    for number in range(200):
+        jittery.take(AudioPacket(sequence=number, payload=b"\x10" * 160, capture_ms=number * 20 + number % 3 * 7))
+        clockless.take(AudioPacket(sequence=number, payload=b"\x10" * 320))
+        if number % 2:
+            lossy.take(AudioPacket(sequence=number, payload=b"\x10" * 160, capture_ms=number * 20))
+    assert lossy.stats.lost == 99
 
 
 @pytest.mark.parametrize("payload", [b"", b"\x10" * 481, b"\x10" * 100_000])

@@ -303,6 +303,31 @@ async def test_fifty_one_bad_frames_in_a_row_end_the_call() -> None:
         assert place.desk.seen == [HungUp(reason="bad_frames")]
 
 
+async def test_bytes_that_are_no_frame_are_dropped_and_told() -> None:
+    """Among them text that is not UTF-8: a lone surrogate gets no farther."""
+    async with office() as place:
+        raw = place.channel.stream_stream(
+            "/hotline.v1.Hotline/Converse",
+            request_serializer=lambda frame: frame if isinstance(frame, bytes) else frame.SerializeToString(),
+            response_deserializer=pb.BotFrame.FromString,
+        )
+        caller = Caller(raw())
+        await caller.start()
+        for junk in (b"\xff\xff\xff\xff", b"\x1a\x05\x0a\x03\xed\xa0\x80"):
+            await caller.stream.write(junk)
+        await caller.say("再见")
+        frames = await caller.rest()
+
+        assert [frame.error.code for frame in frames if frame.WhichOneof("frame") == "error"] == ["frame.unreadable"]
+        assert frames[-1].end.reason == "goodbye"
+        assert place.server.service.counts["frame.unreadable"] == 2
+
+        first = Caller(raw())
+        await first.stream.write(b"\xff")
+        assert [frame.error.code for frame in await first.rest()] == ["frame.unreadable"]
+        assert await first.status() is grpc.StatusCode.INVALID_ARGUMENT
+
+
 async def test_a_frame_beyond_the_limit_of_grpc_leaves_the_server_healthy() -> None:
     async with office(replace(SETTINGS, max_frame_bytes=4096)) as place:
         caller = place.call()

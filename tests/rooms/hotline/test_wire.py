@@ -113,8 +113,8 @@ def test_anything_else_first_is_refused() -> None:
     ("frame", "event"),
     [
         (
-            {"audio": pb.Audio(sequence=7, payload=b"\xd5" * 160, lost_before=True)},
-            AudioPacket(sequence=7, payload=b"\xd5" * 160, lost_before=True),
+            {"audio": pb.Audio(sequence=7, capture_ms=140, payload=b"\xd5" * 160, lost_before=True)},
+            AudioPacket(sequence=7, payload=b"\xd5" * 160, lost_before=True, capture_ms=140),
         ),
         ({"text": pb.Text(text="几点\x00开门\x1b")}, Typed(text="几点开门")),
         ({"dtmf": pb.Dtmf(digit="a", duration_ms=80)}, Key(digit="A")),
