@@ -61,7 +61,7 @@ class LineFeed:
         self._wrong_pace_in_a_row = 0
 
     def take(self, packet: AudioPacket) -> NDArray[np.float32]:
-        """Samples of the packet, after the filling of a gap before it. Raises WrongAudio at the fifth bad one in a row, or by pace."""
+        """Samples of the packet, after the filling of a gap before it. Raises WrongAudio: five bad in a row, or the wrong pace."""
         self.stats.packets += 1
         if self._is_old(packet.sequence):
             return np.zeros(0, dtype=np.float32)
