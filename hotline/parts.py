@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Protocol
 
 from asr.types import AudioPacket, Slot, SpeechEvent
@@ -45,9 +45,22 @@ class Recorder(Protocol):
     async def hand_over(self, offer: Offer) -> None: ...
 
 
+_GIVE_UP = {
+    "asked": "好的，正在为您转接人工，请稍候。",
+    "unclear": "抱歉，我还是没能听清，现在为您转接人工，请不要挂机。",
+    "silence": "我一直没有听到您的声音，现在为您转接人工，请稍候。",
+    "failure": "抱歉，系统出了点问题，马上为您转接人工，请不要挂机。",
+    "time_up": "通话时间已到，现在为您转接人工继续处理，请不要挂机。",
+    "overload": "您好，这里是样例市政务服务热线，我是人工智能语音助手。当前来电较多，正在为您转接人工排队，请不要挂机。",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """Fixed sentences of a call. The label says that a machine speaks: required in China since 2025-09-01."""
+    """Fixed sentences of a call. The label says that a machine speaks: required in China since 2025-09-01.
+
+    give_up: by the reason of the hand-over; a reason that is left out keeps its sentence.
+    """
 
     label: str = "您好，这里是样例市政务服务热线，我是人工智能语音助手。"
     notice: str = "为保证服务质量，本次通话将被录音。"
@@ -60,16 +73,18 @@ class Phrases:
     filler: str = "请稍等，我查一下。"
     goodbye: str = "感谢您的来电，再见。"
     transfer_failed: str = "抱歉，人工坐席暂时没有接通。您的诉求已经登记，工作人员会尽快给您回电。请问还有别的可以帮您吗？"
-    give_up: dict[str, str] = field(
-        default_factory=lambda: {
-            "asked": "好的，正在为您转接人工，请稍候。",
-            "unclear": "抱歉，我还是没能听清，现在为您转接人工，请不要挂机。",
-            "silence": "我一直没有听到您的声音，现在为您转接人工，请稍候。",
-            "failure": "抱歉，系统出了点问题，马上为您转接人工，请不要挂机。",
-            "time_up": "通话时间已到，现在为您转接人工继续处理，请不要挂机。",
-            "overload": "您好，这里是样例市政务服务热线，我是人工智能语音助手。当前来电较多，正在为您转接人工排队，请不要挂机。",
-        }
-    )
+    give_up: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what would be silence, and fill in what was left out."""
+        if unknown := sorted(self.give_up.keys() - _GIVE_UP.keys()):
+            raise ValueError(f"give_up: {', '.join(unknown)}: no such reason (known: {', '.join(_GIVE_UP)})")
+        object.__setattr__(self, "give_up", _GIVE_UP | self.give_up)
+        for each in fields(self):
+            value = getattr(self, each.name)
+            sentences = value.values() if isinstance(value, dict) else (value,) if isinstance(value, str) else value
+            if not sentences or not all(sentence.strip() for sentence in sentences):
+                raise ValueError(f"{each.name} must say something")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ class Playout:
 
     def __init__(self, line: Line, clock: CallClock, events: PlayoutEvents, *, run_ahead_ms: int = 6000) -> None:
         self._line, self._clock, self._events = line, clock, events
-        self._codec: Codec | None = line.start.codec
+        self._codec = line.start.codec or Codec.L16  # a text-only call has no samples to encode
         self._rate_hz = line.start.rate_hz
         self._run_ahead_ms = run_ahead_ms
         self._track: _Track | None = None
@@ -176,8 +176,8 @@ class Playout:
         loop = asyncio.get_running_loop()
         due_s: float | None = None
         while True:
-            clip = self._current()
-            if clip is None:
+            track = self._current()
+            if track is None:
                 self._wake.clear()
                 await self._wake.wait()
                 due_s = max(due_s or 0.0, loop.time())  # silence is not made up for, and what follows it comes no sooner
@@ -187,24 +187,22 @@ class Playout:
                 due_s = now_s
             if due_s > now_s:
                 await asyncio.sleep(due_s - now_s)
-                if self._current() is not clip:
+                if self._current() is not track:
                     continue  # paused or dropped while waiting
             metrics.FRAME_SPACING.observe(abs(loop.time() - due_s))
-            await self._send_frame()
+            await self._send_frame(track)
             due_s += FRAME_MS / 1000
 
-    def _current(self) -> Clip | None:
-        """The clip whose samples go out next. Clips without samples are settled on the way."""
+    def _current(self) -> _Track | None:
+        """The reply whose samples go out next. Clips without samples are settled on the way."""
         track = self._track
         if track is None or self._paused:
             return None
         while track.clips:
             clip = track.clips[0]
             self._begin(track, clip)
-            if self._track is not track or self._paused:
-                return None
             if len(clip.samples) > track.offset:
-                return clip
+                return track
             track.clips.popleft()
             track.done.append(clip)
             track.offset = 0
@@ -223,10 +221,7 @@ class Playout:
         self._track = None
         self._events.finished(track.reply_id, track.played(by_marks=False, cut=False))
 
-    async def _send_frame(self) -> None:
-        track, codec = self._track, self._codec
-        if track is None or codec is None:
-            return
+    async def _send_frame(self, track: _Track) -> None:
         size = self._rate_hz * FRAME_MS // 1000
         frame = np.zeros(size, np.float32)
         filled, ended, sent = 0, [], []
@@ -245,7 +240,7 @@ class Playout:
                 track.done.append(clip)
                 track.offset = 0
         track.sent_ms += FRAME_MS  # before the wait: who pauses meanwhile must clear it
-        await self._line.send(BotAudio(reply_id=track.reply_id, payload=encode(frame, codec)))
+        await self._line.send(BotAudio(reply_id=track.reply_id, payload=encode(frame, self._codec)))
         self.last_frame_ms = self._clock.now_ms()
         for clip in sent:
             self._tell_sounding(track, clip)

@@ -19,6 +19,8 @@ EVERY_BRANCH = (
     "asr/guard.py",
     "engines/manifest.py",
     "hotline/catalogue.py",
+    "hotline/playout.py",
+    "hotline/sentences.py",
     "hotline/sound/codec.py",
     "hotline/sound/level.py",
     "hotline/sound/resample.py",
