@@ -11,7 +11,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -47,8 +47,8 @@ class MetricsSettings:
 class LogSettings:
     """level: debug, info, warning, error; form: console or json."""
 
-    level: str = "info"
-    form: str = "console"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    form: Literal["console", "json"] = "console"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +92,8 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise ConfigWrong(f"no configuration at {path}", what_to_do="name a file with --config, or HOTLINE_CONFIG") from None
+    except OSError as error:
+        raise ConfigWrong(f"{path} can't be read: {error.strerror}", what_to_do="name a file with --config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigWrong(f"{path} is not TOML: {error}", what_to_do="mend the named line") from None
 
@@ -110,6 +112,8 @@ def _set(values: dict[str, Any], name: str, text: str) -> None:
 
 def _checked(values: dict[str, Any], path: Path) -> Settings:
     unknown = list(_unknown(values, Settings, ()))
+    if "max_call_ms" in values.get("turns", {}):  # two knobs for one thing would be one that does nothing
+        unknown.append("turns.max_call_ms is server.max_call_s")
     if unknown:
         raise ConfigWrong(f"{path} or the environment: " + "; ".join(unknown), what_to_do="mend or remove the key")
     try:

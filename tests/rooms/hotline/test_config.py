@@ -1,0 +1,215 @@
+"""Settings: the file lists every knob at its default, the environment wins, and what is wrong is named with its mend."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotline.config import Settings, load
+from hotline.errors import ConfigWrong
+from hotline.paths import configs_dir
+
+SHIPPED = configs_dir() / "hotline.toml"
+SET_ELSEWHERE = {"turns.max_call_ms"}  # by server.max_call_s
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Write:
+    def write(text: str) -> Path:
+        path = tmp_path / "hotline.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def wrong(path: Path, environment: dict[str, str] | None = None) -> ConfigWrong:
+    """The error of loading it."""
+    with pytest.raises(ConfigWrong) as raised:
+        load(path, environment or {})
+    return raised.value
+
+
+# ---------------------------------------------------------------- the shipped file
+
+
+def knobs(kind: type, where: str = "") -> Iterator[str]:
+    """Every setting, by its place."""
+    hints = get_type_hints(kind)
+    for each in dataclasses.fields(kind):
+        if dataclasses.is_dataclass(inner := hints[each.name]):
+            yield from knobs(inner, f"{where}{each.name}.")  # type: ignore[arg-type]
+        else:
+            yield f"{where}{each.name}"
+
+
+def listed() -> dict[str, str]:
+    """What the file lists, set or commented out → its line."""
+    found, section = {}, ""
+    for line in SHIPPED.read_text("utf-8").splitlines():
+        if line.startswith("["):
+            section = line[1 : line.index("]")]
+        elif " = " in line:
+            key = line.removeprefix("# ").split(" = ", 1)[0]
+            if key.isidentifier():
+                found[f"{section}.{key}"] = line
+    return found
+
+
+def test_the_file_says_what_the_defaults_are() -> None:
+    assert load(SHIPPED, {}) == Settings()
+
+
+def test_the_file_lists_every_knob_and_nothing_else() -> None:
+    every = set(knobs(Settings)) - SET_ELSEWHERE
+    inside = {f"phrases.give_up.{reason}" for reason in Settings().phrases.give_up}
+    assert set(listed()) == (every - {"phrases.give_up"}) | inside
+
+
+def test_only_what_has_no_default_is_commented_out() -> None:
+    commented = {place for place, line in listed().items() if line.startswith("#")}
+    assert commented == {"server.token", *(f"mqtt.{key}" for key in ("username", "password", "ca_file", "cert_file", "key_file"))}
+
+
+def test_every_knob_is_explained_or_has_its_unit_in_its_name() -> None:
+    units = ("_ms", "_s", "_mb", "_tokens", "_bytes")
+    plain = {"host", "port", "tls", "username", "key_file", "threads_per_worker", "engine_threads", "temperature"}
+    silent = [
+        place
+        for place, line in listed().items()
+        if "#" not in line[1:] and not place.endswith(units) and place.rsplit(".", 1)[1] not in {*plain, "max_tokens"}
+    ]
+    assert silent == ["answering.stored_margin"]  # as the line above it
+
+
+def test_a_checkout_and_an_installation_load_their_own_file() -> None:
+    assert load(environment={}) == load(SHIPPED, {})
+
+
+# ---------------------------------------------------------------- precedence
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(written: Write) -> None:
+    path = written("[server]\nport = 50052\nmax_calls = 3\n")
+    settings = load(path, {"HOTLINE_SERVER__PORT": "50053", "HOTLINE_HEARING__ENDPOINT__SILENCE_MS": "700", "PATH": "/bin"})
+    assert (settings.server.port, settings.server.max_calls, settings.server.max_asks) == (50_053, 3, 8)
+    assert settings.hearing.endpoint.silence_ms == 700
+
+
+def test_the_environment_names_another_file(written: Write) -> None:
+    assert load(environment={"HOTLINE_CONFIG": str(written("[server]\nport = 7\n"))}).server.port == 7
+    assert load(environment={"HOTLINE_CONFIG": ""}) == Settings()
+
+
+@pytest.mark.parametrize("name", ["HOTLINE_MODELS__DIR", "HOTLINE_HUB", "HOTLINE_LOG_STRICT", "HOTLINE_CACHE_DIR"])
+def test_variables_that_are_no_settings_are_left_alone(name: str) -> None:
+    assert load(SHIPPED, {name: "1"}) == Settings()
+
+
+def test_text_from_the_environment_becomes_what_the_setting_is() -> None:
+    environment = {"HOTLINE_MQTT__EMBEDDED": "false", "HOTLINE_SPEAKING__SPEED": "1.3", "HOTLINE_MQTT__CA_FILE": "ca.pem"}
+    settings = load(SHIPPED, environment | {"HOTLINE_MQTT__TLS": "true"})
+    assert (settings.mqtt.embedded, settings.speaking.speed, settings.mqtt.ca_file) == (False, 1.3, Path("ca.pem"))
+
+
+def test_one_sentence_can_be_changed(written: Write) -> None:
+    phrases = load(written('[phrases.give_up]\nasked = "这就转。"\n[phrases]\nreprompts = ["在吗？"]\n'), {}).phrases
+    assert phrases.give_up["asked"] == "这就转。"
+    assert phrases.give_up["silence"] == Settings().phrases.give_up["silence"]
+    assert phrases.reprompts == ("在吗？",)
+
+
+# ---------------------------------------------------------------- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[server]\nprot = 1\n", "unknown setting server.prot, did you mean port?"),
+        ("[sever]\nport = 1\n", "unknown setting sever, did you mean server?"),
+        ("[hearing.endpoint]\nsilense_ms = 1\n", "unknown setting hearing.endpoint.silense_ms, did you mean silence_ms?"),
+        ("[log]\nxyzzy = 1\n", "unknown setting log.xyzzy (known: form, level)"),
+        ("server = 1\n", "server must be a section"),
+        ("turns = []\n", "turns must be a section"),
+        ("[server]\nport = 'x'\n", "server.port: Input should be a valid integer"),
+        ("[server]\nport = []\n", "server.port: Input should be a valid integer"),
+        ("[server]\nmax_calls = 1.5\n", "server.max_calls: Input should be a valid integer"),
+        ("[mqtt]\nembedded = 'perhaps'\n", "mqtt.embedded: Input should be a valid boolean"),
+        ("[phrases]\nreprompts = '在吗'\n", "phrases.reprompts: Input should be a valid tuple"),
+        ("[phrases.give_up]\naskd = '好'\n", "phrases: Value error, give_up: askd: no such reason"),
+        ("[phrases]\nlabel = ' '\n", "phrases: Value error, label must say something"),
+        ("[log]\nlevel = 'loud'\n", "log.level: Input should be 'debug', 'info', 'warning' or 'error'"),
+        ("[log]\nform = 'xml'\n", "log.form: Input should be 'console' or 'json'"),
+        ("[server]\nmax_calls = 0\n", "server: Value error, max_calls and max_asks must be at least 1"),
+        ("[turns]\npause_after_ms = 400\n", "turns: Value error, pause_after_ms < cancel_after_ms"),
+        ("[turns]\nno_input_ms = 0\n", "turns: Value error, no_input_ms must be at least 1"),
+        ("[turns]\nmax_call_ms = 1000\n", "turns.max_call_ms is server.max_call_s"),
+        ("[hearing.endpoint]\nspeech_on = 0.1\n", "hearing.endpoint: Value error, speech_off must lie below speech_on"),
+        ("[mqtt]\ntls = true\n", "mqtt: Value error, the embedded broker speaks MQTT 3.1.1 on loopback"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_named(written: Write, text: str, told: str) -> None:
+    error = wrong(written(text))
+    assert told in str(error)
+    assert "hotline.toml" in str(error)
+    assert error.what_to_do
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("HOTLINE_SERVER__PROT", "unknown setting server.prot, did you mean port?"),
+        ("HOTLINE_SEVER__PORT", "unknown setting sever, did you mean server?"),
+        ("HOTLINE_PORT", "environment variable HOTLINE_PORT names no setting"),
+        ("HOTLINE_SERVER__", "environment variable HOTLINE_SERVER__ names no setting"),
+        ("HOTLINE___PORT", "environment variable HOTLINE___PORT names no setting"),
+        ("HOTLINE_SERVER__PORT__X", "environment variable HOTLINE_SERVER__PORT__X: port is no section"),
+        ("HOTLINE_TURNS__MAX_CALL_MS", "turns.max_call_ms is server.max_call_s"),
+        ("HOTLINE_MQTT__EMBEDDED", "mqtt.embedded: Input should be a valid boolean"),
+    ],
+)
+def test_what_is_wrong_in_the_environment_is_named(name: str, told: str) -> None:
+    assert told in str(wrong(SHIPPED, {name: "s3cret"}))
+
+
+def test_all_that_is_wrong_is_told_at_once(written: Write) -> None:
+    assert "server.prot" in (told := str(wrong(written("[server]\nprot = 1\n[log]\nlevle = 1\n"))))
+    assert "log.levle" in told
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, written: Write) -> None:
+    assert "no configuration at" in str(wrong(tmp_path / "none.toml"))
+    assert "can't be read" in str(wrong(tmp_path))
+    assert "is not TOML" in str(wrong(written("[server\n")))
+    assert "at line 2" in str(wrong(written("[server]\nport = \n")))
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes(b"# \xe9t\xe9\n")
+    assert "is not TOML" in str(wrong(latin))
+
+
+def test_a_secret_is_neither_told_nor_shown(written: Write) -> None:
+    settings = load(
+        SHIPPED, {"HOTLINE_SERVER__TOKEN": "s3cret", "HOTLINE_MQTT__EMBEDDED": "false", "HOTLINE_MQTT__PASSWORD": "p4ss"}
+    )
+    assert "s3cret" not in repr(settings)
+    assert "p4ss" not in repr(settings)
+    error = wrong(
+        written("[server]\nport = 's3cret'\n"), {"HOTLINE_SERVER__TOKEN": "s3cret", "HOTLINE_SERVER__MAX_CALLS": "s3cret"}
+    )
+    assert "s3cret" not in str(error)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(knobs(Settings))) | st.text(max_size=8), st.text(max_size=8), max_size=4))
+def test_any_environment_loads_or_is_told(settings: dict[str, str]) -> None:
+    environment = {f"HOTLINE_{place.upper().replace('.', '__')}": text for place, text in settings.items()}
+    environment.pop("HOTLINE_CONFIG", None)
+    with contextlib.suppress(ConfigWrong):
+        load(SHIPPED, environment)
