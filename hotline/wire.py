@@ -67,6 +67,8 @@ _OUTCOMES: Mapping[int, str] = MappingProxyType({
 class WireError(HotlineError):
     """A frame breaks the contract. code: stable; what_to_do: for the other side. Neither holds what the caller said."""
 
+    code = "wire.error"
+
     def __init__(self, code: str, message: str, what_to_do: str) -> None:
         """All three go on the wire as they are."""
         super().__init__(message, what_to_do=what_to_do)
