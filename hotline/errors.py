@@ -4,7 +4,6 @@ HotlineError
 ├── ConfigWrong       a setting is unknown or can't work
 ├── PortTaken         somebody listens there already
 ├── CapacityReached   as many calls as this server may hold
-├── RecordFailed      the record can't be read or written
 ├── LogRefused        caller data was about to be logged (strict runs only)
 └── ModelError
     ├── ModelUnknown      not in the catalogue
@@ -51,12 +50,6 @@ class CapacityReached(HotlineError):
     """As many calls as this server may hold."""
 
     code = "hotline.capacity_reached"
-
-
-class RecordFailed(HotlineError):
-    """The record can't be read or written."""
-
-    code = "record.failed"
 
 
 class LogRefused(HotlineError):

@@ -1,12 +1,14 @@
-"""Alembic's scripts in, an upgraded database out, inside the caller's transaction. Knows no tables and no URL."""
+"""Alembic's scripts in, an upgraded database out, inside the caller's transaction. Knows no tables and no URL.
+
+The scripts get Alembic's operations as an argument: its `op` is one for the whole process, and two stores may upgrade at once.
+"""
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext, RevisionStep
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
@@ -19,28 +21,30 @@ SCRIPTS = Path(__file__).parent / "migrations"
 # Any number, the same for every version of Hotline: two servers that start at once upgrade one after the other.
 _UPGRADE_LOCK = 0x686F746C
 
-# Alembic's `op` is one for the whole process.
-_one_at_a_time = threading.Lock()
+
+def read_scripts() -> ScriptDirectory:
+    """Every revision, loaded. Blocks."""
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    scripts = ScriptDirectory.from_config(config)
+    scripts.get_heads()
+    return scripts
 
 
-def upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, scripts: ScriptDirectory) -> None:
     """To the newest revision; nothing to do is fine. The caller's transaction commits it, or nothing of it.
 
     Raises RecordUnavailable when a newer Hotline wrote this database.
     """
-    config = Config()
-    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
-    scripts = ScriptDirectory.from_config(config)
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
 
     def steps(revision: str, _context: MigrationContext) -> list[RevisionStep]:
         return list(scripts._upgrade_revs("head", revision))  # noqa: SLF001  what alembic.command.upgrade calls
 
+    context = MigrationContext.configure(connection, opts={"fn": steps})
     try:
-        with _one_at_a_time, EnvironmentContext(config, scripts, fn=steps) as environment:
-            environment.configure(connection=connection)
-            environment.run_migrations()
+        context.run_migrations(op=Operations(context))
     except CommandError:
         raise RecordUnavailable(
             "the record was written by a newer Hotline", what_to_do="start that version, or name another [record] url"

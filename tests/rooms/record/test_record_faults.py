@@ -13,21 +13,23 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from hotline.record import tables
-from hotline.record.engine import reading
+from hotline.record.engine import reading, told_in_ours
 from hotline.record.store import CallOpened, Offer, RecordError, RecordFull, RecordUnavailable, Store, TurnDone
 
 
-def _set_pragma(store: Store, pragma: str) -> None:
-    """On every connection that the store has, and on later ones it is not: the test uses one at a time."""
-    with reading(store._engine) as one, reading(store._engine) as other:
+async def _set_pragma(store: Store, pragma: str) -> None:
+    """On both connections that the store has."""
+    async with reading(store._database.engine) as one, reading(store._database.engine) as other:
         for connection in (one, other):
-            connection.exec_driver_sql(f"PRAGMA {pragma}")
+            await connection.exec_driver_sql(f"PRAGMA {pragma}")
 
 
 async def test_a_full_disk_is_told_as_such_and_the_record_goes_on_afterwards(store: Store, turn: TurnDone, offer: Offer) -> None:
-    _set_pragma(store, "max_page_count = 1")  # SQLite takes the pages that it has for the least
+    await _set_pragma(store, "max_page_count = 1")  # SQLite takes the pages that it has for the least
 
     with pytest.raises(RecordFull) as full:
         await _fill_with_turns(store, turn)
@@ -38,13 +40,13 @@ async def test_a_full_disk_is_told_as_such_and_the_record_goes_on_afterwards(sto
     assert turn.masked_text not in repr(full.value)
     assert full.value.__cause__ is None
 
-    _set_pragma(store, "max_page_count = 100000")
+    await _set_pragma(store, "max_page_count = 100000")
     await store.hand_over(_with_id(offer, "after"))
     assert any(isinstance(row.what, Offer) and row.what.id == "after" for row in await store.outbox_due(2000))
 
 
 async def test_a_read_only_record_is_told_as_full(store: Store, opened: CallOpened) -> None:
-    _set_pragma(store, "query_only = ON")
+    await _set_pragma(store, "query_only = ON")
 
     with pytest.raises(RecordFull):
         await store.call_opened(opened)
@@ -52,7 +54,7 @@ async def test_a_read_only_record_is_told_as_full(store: Store, opened: CallOpen
 
 
 async def test_a_record_that_someone_else_locks_is_told_as_unavailable(store: Store, opened: CallOpened, tmp_path: Path) -> None:
-    _set_pragma(store, "busy_timeout = 20")
+    await _set_pragma(store, "busy_timeout = 20")
     with closing(sqlite3.connect(tmp_path / "var" / "record.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(RecordUnavailable) as locked:
@@ -76,7 +78,7 @@ async def test_a_path_that_can_not_hold_a_record(tmp_path: Path, place: str) -> 
     assert refused.value.what_to_do
 
 
-@pytest.mark.parametrize("url", ["", "record.db", "nosuch://x/y", "sqlite://", "sqlite+aiosqlite:///:memory:"])
+@pytest.mark.parametrize("url", ["", "record.db", "nosuch://x/y", "sqlite://", "sqlite+aiosqlite://"])
 async def test_a_url_that_is_none(url: str) -> None:
     with pytest.raises(RecordUnavailable) as refused:
         await Store.connect(url)
@@ -84,11 +86,41 @@ async def test_a_url_that_is_none(url: str) -> None:
     assert "sqlite:///PATH" in refused.value.what_to_do
 
 
-async def test_postgresql_without_its_driver_says_what_to_install() -> None:
-    with pytest.raises(RecordUnavailable) as refused:
-        await Store.connect("postgresql://hotline@db.invalid/hotline")
+@pytest.mark.parametrize(
+    ("scheme", "package"), [("postgresql", "psycopg"), ("postgresql+psycopg2", "psycopg"), ("postgresql+asyncpg", "asyncpg")]
+)
+async def test_postgresql_without_its_driver_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
 
-    assert "psycopg" in refused.value.what_to_do
+    with pytest.raises(RecordUnavailable) as refused:
+        await Store.connect(f"{scheme}://hotline@db.invalid/hotline")
+
+    assert package in refused.value.what_to_do
+
+
+class _Refused(Exception):
+    def __init__(self, sqlstate: str) -> None:
+        super().__init__("DETAIL: Failing row contains (我的手机)")
+        self.sqlstate = sqlstate
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (DBAPIError("INSERT", {}, _Refused("53100")), RecordFull),
+        (DBAPIError("INSERT", {}, _Refused("08006")), RecordUnavailable),
+        (ConnectionRefusedError("5432"), RecordUnavailable),
+    ],
+)
+def test_what_a_server_says_is_told_without_the_row(error: Exception, told: type[RecordError]) -> None:
+    with pytest.raises(RecordError) as refused, told_in_ours():
+        raise error
+
+    assert type(refused.value) is told
+    assert "手机" not in f"{refused.value!r}{refused.value.what_to_do}"
+    assert refused.value.__suppress_context__
 
 
 async def test_a_record_of_a_newer_hotline_is_left_alone(store: Store, tmp_path: Path) -> None:
@@ -111,8 +143,11 @@ async def test_a_record_without_tables_says_so_as_a_record_error(url: str, opene
 async def test_the_migrations_make_exactly_the_tables_that_the_queries_use(store: Store) -> None:
     await store.migrate()
 
-    with reading(store._engine) as connection:
-        assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
+    def differences(connection: Connection) -> object:
+        return compare_metadata(MigrationContext.configure(connection), tables.metadata)
+
+    async with reading(store._database.engine) as connection:
+        assert await connection.run_sync(differences) == []
 
 
 async def test_two_stores_migrate_one_file_at_once(url: str, opened: CallOpened) -> None:

@@ -246,16 +246,3 @@ async def test_masked_text_is_written(store: Store, turn: TurnDone, text: str) -
 @given(st.text(alphabet="0１三幺〇 　，元万号a", max_size=60))
 def test_nothing_long_is_left_after_blotting(text: str) -> None:
     assert not has_long_number(blot_long_numbers(text))
-
-
-async def test_a_cancelled_writer_leaves_the_write_whole_and_the_store_usable(
-    store: Store, opened: CallOpened, offer: Offer
-) -> None:
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(store.hand_over(offer))
-        await asyncio.sleep(0)  # it has begun
-        task.cancel()
-
-    assert task.cancelled()
-    await store.call_opened(opened)
-    assert len(await store.outbox_due()) in {0, 2}

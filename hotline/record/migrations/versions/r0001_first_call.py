@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from alembic import op
+from alembic.operations import Operations
 
 revision = "0001"
 down_revision = None
@@ -11,13 +11,13 @@ branch_labels = None
 depends_on = None
 
 
-def upgrade() -> None:
-    _calls()
-    _offers()
-    _outbox()
+def upgrade(op: Operations) -> None:
+    _calls(op)
+    _offers(op)
+    _outbox(op)
 
 
-def _calls() -> None:
+def _calls(op: Operations) -> None:
     op.create_table(
         "calls",
         sa.Column("call_id", sa.String(length=128), nullable=False),
@@ -70,7 +70,7 @@ def _calls() -> None:
     op.create_index("call_events_by_call", "call_events", ["call_id"], unique=False)
 
 
-def _offers() -> None:
+def _offers(op: Operations) -> None:
     op.create_table(
         "offers",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -96,7 +96,7 @@ def _offers() -> None:
     )
 
 
-def _outbox() -> None:
+def _outbox(op: Operations) -> None:
     op.create_table(
         "outbox",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -113,6 +113,6 @@ def _outbox() -> None:
     op.create_index("outbox_unsent", "outbox", ["sent_at", "due_at"], unique=False)
 
 
-def downgrade() -> None:
+def downgrade(op: Operations) -> None:
     for table in ("tickets", "outbox", "offers", "call_events", "turns", "calls"):
         op.drop_table(table)
