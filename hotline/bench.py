@@ -33,14 +33,15 @@ from llm import knowledge
 from llm.types import Dialogue, Entry
 
 Tell = Callable[[str], None]
-WARM = {"hot": True, "synthesised now": False}
+AUDIO_READY, SYNTHESISED_NOW = "audio ready", "synthesised now"
+KINDS: dict[str, dict[str, str]] = {AUDIO_READY: {}, SYNTHESISED_NOW: {"HOTLINE_SPEAKING__CACHE_MB": "0"}}
 FRAME_MS = 20
 LONGEST_GAP_MS = 120
 INTERRUPTION = "等一下，我想问别的事情。"
 REACH: dict[str, tuple[str, str]] = {
-    "voice to voice, hot answer p50 / p95 ms": ("1100 / 1600", "800 / 1100"),
-    "voice to voice, synthesised now p50 / p95 ms": ("1600 / 2300", "1100 / 1500"),
-    "barge-in: onset to silence, p95 ms": ("450", "300"),
+    "voice to voice, audio ready, p50 / p95 ms": ("1100 / 1600", "800 / 1100"),
+    "voice to voice, synthesised now, p50 / p95 ms": ("1600 / 2300", "1100 / 1500"),
+    "barge-in: onset to silence, p50 / p95 ms": ("– / 450", "– / 300"),
     "hot answer, text in to text out, mean / p99 ms": ("20 / 60", "3 / 10"),
     "bot frames: spacing 20 ms, p99 error ms": ("8", "3"),
     "server memory, one call, MB": ("1500", "900"),
@@ -52,28 +53,22 @@ async def bench_call(settings: Settings, *, turns: int, out_dir: Path, tell: Tel
     entries = await asyncio.to_thread(knowledge.load, configs_dir() / settings.answering.knowledge_dir, today=utc_now().date())
     figures: dict[str, str] = {}
     detail: dict[str, object] = {"machine": machine(), "at": utc_now().isoformat(timespec="seconds")}
-    extra = {"HOTLINE_CACHE_DIR": str(Path.cwd() / out_dir / "cache")}
-    _forget(out_dir / "cache")  # "synthesised now" must not find yesterday's audio
-    async with own_server(out_dir, extra) as server:
-        for kind, is_hot in WARM.items():
-            lines = _questions(entries, is_hot=is_hot, count=turns)
-            steps = tuple(ScriptStep(say=line) for line in lines)
-            results, leg = await _talk(server, settings, CallScript(title=kind, steps=steps))
-            delays = _delays(results, "hot" if is_hot else "stored")
-            heard = sum(result.route in {"hot", "stored"} for result in results)
-            detail[kind] = {"delays_ms": delays, "questions": len(lines), "answered": heard}
-            name = "voice to voice, hot answer p50 / p95 ms" if is_hot else "voice to voice, synthesised now p50 / p95 ms"
-            figures[name] = f"{_percentile(delays, 50):.0f} / {_percentile(delays, 95):.0f}  (n={len(delays)})"
-            if is_hot:
-                spacing = spacing_errors_ms(list(leg.arrivals_s))
-                detail["spacing_error_ms"] = {f"p{p}": _percentile(spacing, p) for p in (50, 95, 99)}
+    lines = _questions(entries, count=turns)
+    for kind, extra in KINDS.items():
+        async with own_server(out_dir, extra | {"HOTLINE_CACHE_DIR": str(Path.cwd() / out_dir / "cache")}) as server:
+            script = CallScript(title=kind, steps=tuple(ScriptStep(say=line) for line in lines))
+            results, leg = await _talk(server, settings, script)
+            delays = _delays(results)
+            detail[kind] = {"delays_ms": delays, "questions": len(lines), "answered": len(delays)}
+            figures[f"voice to voice, {kind}, p50 / p95 ms"] = _middle_and_tail(delays)
+            spacing = spacing_errors_ms(list(leg.arrivals_s))
+            detail[f"{kind}: spacing_error_ms"] = {f"p{p}": _percentile(spacing, p) for p in (50, 95, 99)}
+            if kind == AUDIO_READY:
                 figures["bot frames: spacing 20 ms, p99 error ms"] = f"{_percentile(spacing, 99):.1f}  (n={len(spacing)})"
                 figures["server memory, one call, MB"] = f"{psutil.Process(server.pid).memory_info().rss / 1e6:.0f}"
-        stops = await _interruptions(server, settings, entries, turns)
-        detail["barge_in_ms"] = stops
-        figures["barge-in: onset to silence, p95 ms"] = (
-            f"{_percentile(stops, 95):.0f}  (p50 {_percentile(stops, 50):.0f}, n={len(stops)})"
-        )
+                stops = await _interruptions(server, settings, lines[0], turns)
+                detail["barge_in_ms"] = stops
+                figures["barge-in: onset to silence, p50 / p95 ms"] = _middle_and_tail(stops)
     times = await _text_times(entries, settings)
     figures["hot answer, text in to text out, mean / p99 ms"] = (
         f"{np.mean(times):.2f} / {_percentile(times, 99):.2f}  (n={len(times)})"
@@ -101,15 +96,13 @@ async def _converse(
     return caller.results, leg
 
 
-async def _interruptions(server: OwnServer, settings: Settings, entries: Sequence[Entry], count: int) -> list[float]:
+async def _interruptions(server: OwnServer, settings: Settings, question: str, count: int) -> list[float]:
     """Ask, interrupt in the middle of the answer, and see when the bot's last frame was played."""
-    question = _questions(entries, is_hot=True, count=1)[0]
     voices = await asyncio.to_thread(speak_lines, [question, INTERRUPTION], settings)
     pair = (ScriptStep(say=question), ScriptStep(say=INTERRUPTION, interrupts_after_ms=1800))
     stops: list[float] = []
     for _ in range(max(1, count // 4)):
-        script = CallScript(title="barge-in", steps=pair * 4)
-        _, leg = await _converse(server, script, voices)
+        _, leg = await _converse(server, CallScript(title="barge-in", steps=pair * 4), voices)
         stops += stop_times_ms(leg)
     return stops
 
@@ -157,15 +150,20 @@ async def _text_times(entries: Sequence[Entry], settings: Settings) -> list[floa
     return times[len(asked) // 4 :]  # the first round warms up
 
 
-def _questions(entries: Sequence[Entry], *, is_hot: bool, count: int) -> list[str]:
-    """Spoken questions of two to four seconds, each entry in turn."""
-    chosen = [entry for entry in entries if entry.hot is is_hot]
-    lines = [entry.question if round_ == 0 else entry.paraphrases[round_ - 1] for round_ in range(4) for entry in chosen]
+def _questions(entries: Sequence[Entry], *, count: int) -> list[str]:
+    """Spoken questions of two to four seconds: the hot entries' own wording, then their paraphrases."""
+    hot = [entry for entry in entries if entry.hot]
+    lines = [entry.question if turn == 0 else entry.paraphrases[turn - 1] for turn in range(4) for entry in hot]
     return [f"您好，我想问一下，{line}？" for line in lines[:count]]
 
 
-def _delays(results: Sequence[StepResult], route: str) -> list[float]:
-    return [float(result.voice_to_voice_ms) for result in results if result.voice_to_voice_ms and result.route == route]
+def _delays(results: Sequence[StepResult]) -> list[float]:
+    """Of the questions that were understood."""
+    return [float(result.voice_to_voice_ms) for result in results if result.voice_to_voice_ms and result.route in {"hot", "stored"}]
+
+
+def _middle_and_tail(values: Sequence[float]) -> str:
+    return f"{_percentile(values, 50):.0f} / {_percentile(values, 95):.0f}  (n={len(values)})"
 
 
 def _percentile(values: Sequence[float], percent: float) -> float:
@@ -193,8 +191,3 @@ def _tell_table(figures: dict[str, str], tell: Tell) -> None:
     tell(f"{'figure':<52}{'measured':<28}{'reach':<16}aim")
     for name, (reach, aim) in REACH.items():
         tell(f"{name:<52}{figures.get(name, '—'):<28}{reach:<16}{aim}")
-
-
-def _forget(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True) if folder.exists() else []:
-        path.rmdir() if path.is_dir() else path.unlink()

@@ -216,16 +216,17 @@ async def _speech(
 ) -> tuple[Speech, str]:
     speaking = settings.speaking
     voice, fallback = _voices(settings)
-    cache = AudioCache(cache_dir() / "voice", limit_mb=speaking.cache_mb)
+    cache = AudioCache(cache_dir() / "voice", limit_mb=speaking.cache_mb) if speaking.cache_mb > 0 else None
     speech = Speech(voice, speaking, cache=cache, fallback=fallback)
     stack.callback(speech.close)
-    sentences = [*_fixed(settings), *_hot_clauses(entries)]
+    sentences = [*_fixed(settings), *_hot_clauses(entries)] if cache is not None else [settings.phrases.filler]
     tell(f"声音 {voice.name}，预先合成 {len(sentences)} 句")
     await speech.warm(sentences)
-    spoken = metrics.Totals(
-        "hotline_voice", "Clauses, by how they were spoken.", "outcome", lambda: asdict(speech.counts) | asdict(cache.counts)
-    )
-    stack.callback(metrics.follow(spoken))
+
+    def counts() -> dict[str, int]:
+        return asdict(speech.counts) | (asdict(cache.counts) if cache is not None else {})
+
+    stack.callback(metrics.follow(metrics.Totals("hotline_voice", "Clauses, by how they were spoken.", "outcome", counts)))
     return speech, voice.name
 
 
