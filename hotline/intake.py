@@ -39,6 +39,7 @@ log = structlog.get_logger()
 
 _PACKETS_KEPT = 250  # 5 s of line audio
 _MAX_TYPED = 4000
+_TYPED_MS = 1000  # typed text counts as a second of speech
 _SLOTS = {Personal.MOBILE: Slot.MOBILE, Personal.ID_CARD: Slot.ID_CARD}
 
 
@@ -115,6 +116,8 @@ class Intake:
                 if words.text.strip():
                     said = Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text))
                     await self.inbox.put(News(event=said, words=words))
+                else:  # control characters and the like
+                    await self.inbox.put(News(event=Missed(at_ms=at_ms, voiced_ms=_TYPED_MS)))
             case Key(digit="0"):
                 await self.inbox.put(News(event=PersonAsked(at_ms=at_ms)))
             case MarkPlayed(reply_id=reply_id, name=name):

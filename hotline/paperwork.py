@@ -40,6 +40,7 @@ class Paperwork:
         default_factory=lambda: asyncio.Queue(maxsize=_ENTRIES_KEPT)
     )
     _stopped: bool = False
+    _dropped: int = 0
 
     async def run(self) -> None:
         """Write entries in order, until `stop`."""
@@ -134,7 +135,9 @@ class Paperwork:
         if self._entries.full():
             entry.close()
             metrics.RECORD_ERRORS.inc()
-            log.error("record_entry_dropped", code="record.slow")
+            if not self._dropped:  # told once a call: who floods us must not flood the log
+                log.error("record_entries_dropped", code="record.slow")
+            self._dropped += 1
             return
         self._entries.put_nowait(entry)
 

@@ -6,6 +6,8 @@ Runs the very call code of the telephone, with another source and sink.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import json
 import sys
 import threading
@@ -34,6 +36,7 @@ from hotline.lines import (
 from hotline.scripts import CallScript, ScriptStep, load_script, unmet
 
 ANSWER_WITHIN_S = 90.0
+_LINES_AHEAD = 64
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,15 +99,21 @@ class TextLine:
 
     async def type(self, event: LineEvent) -> None:
         """The caller's next act."""
-        self._quiet.clear()
-        if not self.ending:
-            self.exchanges.append(Exchanged())
-            await self._inbox.put(event)
+        if self.ending:
+            return
+        if not isinstance(event, Key) or event.digit == "0":  # other keys mean nothing yet: nothing will be said to them
+            self._quiet.clear()
+        self.exchanges.append(Exchanged())
+        await self._inbox.put(event)
 
-    async def quiet(self) -> None:
-        """Until the bot has said what it had to say. Raises TimeoutError."""
-        async with asyncio.timeout(ANSWER_WITHIN_S):
-            await self._quiet.wait()
+    async def quiet(self) -> bool:
+        """Until the bot has said what it had to say. False: it says nothing."""
+        try:
+            async with asyncio.timeout(ANSWER_WITHIN_S):
+                await self._quiet.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def _print(self, event: BotEvent, line: str) -> None:
         if self.as_json:
@@ -126,7 +135,7 @@ async def text_call(
             wrong = await (run_script(line, steps) if steps is not None else run_typed(line))
             await running
     for each in wrong:
-        show(f"✗ {each}")
+        show(json.dumps({"event": "Unmet", "what": each}, ensure_ascii=False) if as_json else f"✗ {each}")
     return 1 if wrong else 0
 
 
@@ -141,7 +150,9 @@ async def run_script(line: TextLine, script: CallScript) -> list[str]:
         if not line.as_json:
             line.show(f"  来电  {_told(step)}")
         await line.type(_event_of(step))
-        await line.quiet()
+        if not await line.quiet():
+            wrong.append(f"step {number}: no answer within {ANSWER_WITHIN_S:.0f} s")
+            break
         got = line.exchanges[-1]
         missed = unmet(step.expect, route=got.route, answer=got.answer, masked=got.masked, sources=got.sources)
         wrong += [f"step {number}: {each}" for each in missed]
@@ -153,18 +164,13 @@ async def run_script(line: TextLine, script: CallScript) -> list[str]:
 
 async def run_typed(line: TextLine) -> list[str]:
     """Read turns from standard input until its end, `/0` for key 0, `/bye` to hang up."""
-    loop = asyncio.get_running_loop()
-    typed: asyncio.Queue[str | None] = asyncio.Queue(maxsize=64)
-
-    def read() -> None:
-        for text in sys.stdin:
-            asyncio.run_coroutine_threadsafe(typed.put(text.rstrip("\n")), loop)
-        asyncio.run_coroutine_threadsafe(typed.put(None), loop)
-
-    threading.Thread(target=read, name="keyboard", daemon=True).start()
+    typed: asyncio.Queue[str | None] = asyncio.Queue()
+    room = threading.Semaphore(_LINES_AHEAD)
+    threading.Thread(target=_read, args=(asyncio.get_running_loop(), typed, room), name="keyboard", daemon=True).start()
     await line.quiet()
     while not line.ending:
         text = await typed.get()
+        room.release()
         if text is None or text == "/bye":
             break
         if text.strip():
@@ -172,6 +178,17 @@ async def run_typed(line: TextLine) -> list[str]:
             await line.quiet()
     await _finish(line)
     return []
+
+
+def _read(loop: asyncio.AbstractEventLoop, typed: asyncio.Queue[str | None], room: threading.Semaphore) -> None:
+    """Standard input, line by line; bytes that are no UTF-8 are replaced. A thread of its own: nothing can interrupt a read."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    with contextlib.suppress(RuntimeError):  # the call is over, and its loop closed
+        for text in sys.stdin:
+            room.acquire()
+            loop.call_soon_threadsafe(typed.put_nowait, text.rstrip("\n"))
+        loop.call_soon_threadsafe(typed.put_nowait, None)
 
 
 async def _finish(line: TextLine) -> None:
