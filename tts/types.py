@@ -64,8 +64,9 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeakingSettings:
-    """The speaking room. voice: neural or espeak; speed above 1 is slower (neural); level as active speech level;
-    cache_mb 0: no cache, every clause is synthesised when it is said.
+    """The speaking room. voice: neural or espeak; speed above 1 is slower (neural); level as active speech level.
+
+    cache_mb: of synthesised clauses on disk; 0: no cache, every clause is synthesised when it is said.
     """
 
     voice: str = "neural"
