@@ -2,27 +2,30 @@
 
 Three walls, for our events and for the lines of libraries alike. Keys that name caller data are refused (strict: LogRefused; else
 the value is dropped and counted). Seven digits or more in a row come out of no value, in whatever script. Of an exception come
-type, code and places; its message only if it is one of ours.
+type, code and places; its message only if it is one of ours. A line that can't be written is counted and forgotten: no call ends
+for it.
 """
 
 from __future__ import annotations
 
 import enum
+import io
 import logging
 import os
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from traceback import walk_tb
 from types import TracebackType
-from typing import TextIO
+from typing import TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from hotline.errors import OURS, ConfigWrong, LogRefused, explain
-from hotline.metrics import LOG_REFUSED
+from hotline.metrics import LOG_LOST, LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
 from llm.types import MaskedText
 
@@ -131,10 +134,30 @@ def tell_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> Ev
     return event
 
 
+class Lossy(io.TextIOBase):
+    """A stream whose disk may be full and whose reader may be gone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or count."""
+        try:
+            return self._stream.write(text)
+        except OSError:
+            LOG_LOST.inc()
+            return 0
+
+    def flush(self) -> None:
+        """Write out, or leave it."""
+        with suppress(OSError):  # counted when it was written
+            self._stream.flush()
+
+
 class LibraryLines(logging.Handler):
     """What libraries log through the standard module: its first line, by the same walls, to the same place."""
 
-    def __init__(self, processors: list[Processor], stream: TextIO) -> None:
+    def __init__(self, processors: list[Processor], stream: Lossy) -> None:
         super().__init__()
         self._processors = processors
         self._stream = stream
@@ -175,6 +198,7 @@ def set_up(*, form: str = "json", level: str = "info", strict: bool | None = Non
             f"log level {level!r}, form {form!r}", what_to_do="levels: debug, info, warning, error; forms: json, console"
         )
     stream = stream or sys.stderr
+    lossy = Lossy(stream)
     strict = os.environ.get(STRICT_VARIABLE) == "1" if strict is None else strict
     renderer: Processor = (
         structlog.processors.JSONRenderer(ensure_ascii=False, sort_keys=True)
@@ -192,12 +216,12 @@ def set_up(*, form: str = "json", level: str = "info", strict: bool | None = Non
     structlog.configure(
         processors=[structlog.processors.add_log_level, *walls],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(stream),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", lossy)),
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
     root.handlers = [each for each in root.handlers if type(each) not in {LibraryLines, logging.StreamHandler, logging.FileHandler}]
-    root.addHandler(LibraryLines(walls, stream))
+    root.addHandler(LibraryLines(walls, lossy))
     root.setLevel(logging.WARNING)
     for name in QUIET_LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)

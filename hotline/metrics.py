@@ -75,6 +75,7 @@ OFFERS = ByWord(
 )
 RECORD_ERRORS = Counter("hotline_record_errors", "Writes to the record that failed.")
 LOG_REFUSED = Counter("hotline_log_refused", "Log values dropped because their key names caller data.")
+LOG_LOST = Counter("hotline_log_lost", "Log lines that could not be written: the disk is full, or nobody reads.")
 
 # time
 VOICE_TO_VOICE = Histogram(

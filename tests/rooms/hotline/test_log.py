@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from asr.types import RecogniserStalled
 from hotline.errors import ConfigWrong, LogRefused, PortTaken
 from hotline.log import LibraryLines, first_line, set_up, without_numbers
-from hotline.metrics import LOG_REFUSED
+from hotline.metrics import LOG_LOST, LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
 from llm.types import MaskedText, Route
 
@@ -195,6 +195,33 @@ def test_a_library_gets_one_line_without_the_words_of_an_exception(console: Call
 def test_a_line_whose_arguments_do_not_fit_is_told_as_it_stands() -> None:
     record = logging.LogRecord("amqtt", logging.WARNING, __file__, 1, "two of %s and %s", ("one",), None)
     assert first_line(record) == "two of %s and %s"
+
+
+class FullDisk(Console):
+    """Takes nothing while it is full."""
+
+    full = True
+
+    def write(self, text: str) -> int:
+        if self.full:
+            raise OSError(28, "No space left on device")
+        return super().write(text)
+
+    def flush(self) -> None:
+        if self.full:
+            raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_loses_lines_and_breaks_nothing(console: Callable[..., Console]) -> None:
+    console()  # takes it down again
+    stream, before = FullDisk(), LOG_LOST._value.get()
+    set_up(stream=stream)
+    structlog.get_logger().info("lost")
+    logging.getLogger("amqtt").warning("lost too")
+    stream.full = False
+    structlog.get_logger().info("kept")
+    assert [line["event"] for line in stream.lines()] == ["kept"]
+    assert LOG_LOST._value.get() == before + 2
 
 
 def test_call_and_turn_ids_stand_in_every_line_of_a_call(console: Callable[..., Console]) -> None:
