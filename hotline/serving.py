@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import socket
+import sys
 
 import structlog
 
