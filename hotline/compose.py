@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -192,6 +193,7 @@ async def _hearing(
         raise ConfigWrong(f"hearing.vad: {hearing.vad} is no detector", what_to_do="write silero or webrtc")
     tell(f"识别模型 {hearing.model} 载入中")
     recogniser = await asyncio.to_thread(WhisperRecogniser, resolve(hearing.model), hearing)
+    await asyncio.to_thread(recogniser.warm_up, threading.Event())
     pool = DecodePool(recogniser, hearing)
     stack.push_async_callback(pool.close)
 
