@@ -7,6 +7,8 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Self
 
+_AGAIN_AFTER_S = 0.5
+
 
 class BackgroundTasks:
     """Tasks that run for ever beside the body. One that fails ends the body, as in any task group."""
@@ -25,7 +27,11 @@ class BackgroundTasks:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Cancel what still runs, and wait for it."""
-        for task in self._tasks:
-            task.cancel()
-        await self._group.__aexit__(kind, error, trace)
+        """Cancel what still runs, and wait for it; again and again, for a library may swallow a cancellation (wait_for did)."""
+        try:
+            while left := [task for task in self._tasks if not task.done()]:
+                for task in left:
+                    task.cancel()
+                await asyncio.wait(left, timeout=_AGAIN_AFTER_S)
+        finally:
+            await self._group.__aexit__(kind, error, trace)

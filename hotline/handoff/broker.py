@@ -12,15 +12,52 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import structlog
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig
 from amqtt.errors import BrokerError
 
 from hotline.handoff.types import BrokerRefused, BrokerUnavailable, MqttSettings
 
+log = structlog.get_logger()
+
 __all__ = ["MqttSettings", "embedded_broker", "running_broker"]
 
 _MAX_CONNECTIONS = 64
+_STOP_WITHIN_S = 3.0
+
+
+class _Broker(Broker):  # type: ignore[misc]  # amqtt has no types
+    """Ends for certain: a client that leaves during its greeting makes amqtt wait for ever, and leaves a socket open."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        super().__init__(config)
+        self._connections: set[asyncio.StreamWriter] = set()
+        self._alone = asyncio.Event()
+
+    async def stream_connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str) -> None:
+        """One client, from its first byte to its last."""
+        self._connections.add(writer)
+        self._alone.clear()
+        try:
+            await super().stream_connected(reader, writer, listener_name)
+        finally:
+            writer.close()
+            self._connections.discard(writer)
+            if not self._connections:
+                self._alone.set()
+
+    async def stop(self) -> None:
+        """Hang up, then shut down, in a bounded time: amqtt waits in vain for a reader that it cancels before it began."""
+        for writer in self._connections:
+            writer.transport.abort()
+        try:
+            async with asyncio.timeout(_STOP_WITHIN_S):
+                if self._connections:
+                    await self._alone.wait()
+                await self.shutdown()
+        except TimeoutError:
+            log.warning("broker_stopped_late", clients=len(self._connections))
 
 
 @asynccontextmanager
@@ -39,7 +76,7 @@ async def embedded_broker(host: str = "127.0.0.1", port: int = 0) -> AsyncGenera
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     listener = ListenerConfig(bind=bind, max_connections=_MAX_CONNECTIONS)
     plugins = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
-    broker = Broker(BrokerConfig(listeners={"default": listener}, plugins=plugins))
+    broker = _Broker(BrokerConfig(listeners={"default": listener}, plugins=plugins))
     try:
         await broker.start()
     except BrokerError as error:
@@ -50,7 +87,7 @@ async def embedded_broker(host: str = "127.0.0.1", port: int = 0) -> AsyncGenera
         yield _port_of(broker)
     finally:
         _listener(broker).close()  # at once, whatever becomes of the rest
-        await asyncio.shield(broker.shutdown())  # amqtt leaves sockets open when it is cancelled half-way
+        await asyncio.shield(broker.stop())  # amqtt leaves sockets open when it is cancelled half-way
 
 
 @asynccontextmanager

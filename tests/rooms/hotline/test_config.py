@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_type_hints
@@ -16,6 +17,7 @@ from hotline.config import Settings, load
 from hotline.errors import ConfigWrong
 from hotline.paths import configs_dir
 
+ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = configs_dir() / "hotline.toml"
 SET_ELSEWHERE = {"turns.max_call_ms"}  # by server.max_call_s
 Write = Callable[[str], Path]
@@ -92,6 +94,13 @@ def test_every_knob_is_explained_or_has_its_unit_in_its_name() -> None:
 
 def test_a_checkout_and_an_installation_load_their_own_file() -> None:
     assert load(environment={}) == load(SHIPPED, {})
+
+
+def test_every_knob_does_something() -> None:
+    rooms = (ROOT / room for room in ("hotline", "asr", "llm", "tts"))
+    code = "\n".join(path.read_text("utf-8") for room in rooms for path in room.rglob("*.py") if "v1" not in path.parts)
+    read = set(re.findall(r"\.([a-z_]+)\b", code))
+    assert {place for place in knobs(Settings) if place.rsplit(".", 1)[1] not in read} == set()
 
 
 # ---------------------------------------------------------------- precedence
