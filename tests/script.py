@@ -113,7 +113,8 @@ class Caller:
     typed: bool = False
     ears: list[ScriptedEar] = field(default_factory=list)
     mind: Mind | None = None
-
+    overloaded: bool = False
+    call_id: str = "c-1"
     ear: Any = None
 
     def call(self) -> Outcome:
@@ -126,8 +127,15 @@ class Caller:
         return self.call()
 
     async def _call(self) -> Outcome:
+        outcome = await self.live()
+        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        assert not left, f"tasks left behind: {left}"
+        return outcome
+
+    async def live(self) -> Outcome:
+        """The call, in whatever loop runs."""
         codec = None if self.typed else Codec.PCMA
-        line = ScriptedLine(start=CallStart(call_id="c-1", codec=codec), does=self.does, ends_at_ms=self.ends_at_ms)
+        line = ScriptedLine(start=CallStart(call_id=self.call_id, codec=codec), does=self.does, ends_at_ms=self.ends_at_ms)
         line.began_s = asyncio.get_running_loop().time()
         mind = self.mind or FixedMind(answers=self.answers, think_ms=self.think_ms)
         offered: list[int] = []
@@ -149,10 +157,8 @@ class Caller:
             speech=self.voice,
             hear=hear,
         )
-        call = Call(line, parts, CallSettings(turns=self.turns))
+        call = Call(line, parts, CallSettings(turns=self.turns), overloaded=self.overloaded)
         reason = await call.run()
-        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        assert not left, f"tasks left behind: {left}"
         return Outcome(reason=reason, call=call, line=line, voice=self.voice, mind=mind, record=self.record, offered=offered)
 
     def expected_slots(self) -> list[Slot]:
