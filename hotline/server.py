@@ -45,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 START_WITHIN_S = 10.0
-OVERTIME_S = 30.0  # the call ends itself at max_call_s; this is for one that doesn't
+OVERTIME_S = 60.0  # a call ends itself within transfer_limit_ms of max_call_s; this is for one that doesn't
 BROKEN_GRACE_S = 10.0  # for the record of a call whose line broke
 SERVICE = pb.DESCRIPTOR.services_by_name["Hotline"].full_name
 
