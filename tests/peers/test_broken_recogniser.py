@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -96,7 +96,7 @@ async def house(recogniser: FragileRecogniser) -> AsyncGenerator[House, None]:
     settings = HearingSettings(decode_deadline_ms=1000)
     pool = DecodePool(recogniser, settings)
 
-    def hear(start: CallStart, now_ms: Any) -> Ear:
+    def hear(start: CallStart, now_ms: Callable[[], int]) -> Ear:
         assert start.codec is not None
         return Ear(start.codec, start.rate_hz, silero.for_call(), pool, settings, now_ms)
 
