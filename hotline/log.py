@@ -144,13 +144,13 @@ class Lossy(io.TextIOBase):
         """Write, or count."""
         try:
             return self._stream.write(text)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: closed
             LOG_LOST.inc()
             return 0
 
     def flush(self) -> None:
         """Write out, or leave it."""
-        with suppress(OSError):  # counted when it was written
+        with suppress(OSError, ValueError):  # counted when it was written
             self._stream.flush()
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from engines.manifest import Manifest, Source, write_manifest
 from hotline import cli
@@ -20,6 +22,16 @@ COMMANDS = (
     *(["serve"], ["text"], ["replay"], ["demo"], ["doctor"], ["bench"], ["engine"]),
     *(["models"], ["models", "list"], ["models", "pull"], ["models", "verify"]),
 )
+
+
+@pytest.fixture(autouse=True)
+def quiet_afterwards() -> Iterator[None]:
+    """Commands set up logging for their process; this process goes on with other tests."""
+    handlers, level = list(logging.getLogger().handlers), logging.getLogger().level
+    yield
+    structlog.reset_defaults()
+    logging.getLogger().handlers[:] = handlers
+    logging.getLogger().setLevel(level)
 
 
 def exit_code(*arguments: str) -> int:
