@@ -72,7 +72,13 @@ class Call:
             near_edge=lambda: self.playout.near_edge(settings.turns.edge_ms),
             mark_played=self.playout.mark_played,
         )
-        self.paperwork = Paperwork(start=line.start, record=parts.record, offered=parts.offered, limit_ms=settings.record_limit_ms)
+        self.paperwork = Paperwork(
+            start=line.start,
+            record=parts.record,
+            offered=parts.offered,
+            unrecorded=parts.unrecorded,
+            limit_ms=settings.record_limit_ms,
+        )
         self._asked = Questions(parts.join)
         self._clarified = 0
         self._turn = 0
@@ -133,7 +139,7 @@ class Call:
                 continue  # late word of a reply that was dropped
             ending = await self._before(news)
             if isinstance(ending, Close):
-                return "goodbye"
+                return "overload" if self.overloaded else "goodbye"
             if isinstance(ending, HandOver):
                 await self.hand_over(ending)
                 continue
@@ -239,8 +245,11 @@ class Call:
             metrics.REPROMPTS.inc()
         if sentence.is_new_start:
             self.paperwork.offer = None
-        ending = HandOver(reason=sentence.hands_over) if sentence.hands_over else None
-        await self._begin(self.speaker.open(sentence.route), canned(Clause(text=sentence.text), ending=ending))
+        ending: HandOver | Close | None = HandOver(reason=sentence.hands_over) if sentence.hands_over else None
+        text = sentence.text
+        if self.overloaded and sentence.is_new_start:  # nobody here can listen to this caller: say so, and end
+            text, ending = self.settings.phrases.overload_failed, Close()
+        await self._begin(self.speaker.open(sentence.route), canned(Clause(text=text), ending=ending))
 
     async def _begin(self, reply: Reply, steps: AsyncGenerator[Step, None]) -> None:
         self.speaker.begin(reply, steps, self._tasks)

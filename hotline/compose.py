@@ -127,6 +127,7 @@ async def open_desk(
             is_backchannel=is_backchannel,
             record=store,
             offered=relay.notify,
+            unrecorded=relay.hand_in,
         )
         await asyncio.to_thread(_warm_masker)
         voice = ""
@@ -149,8 +150,8 @@ class _CountedEar:
             await self._ear.run(packets, emit)
         finally:
             stats = self._ear.stats
-            for fate, count in (("late", stats.late), ("lost", stats.lost), ("doubled", stats.doubled), ("bad", stats.bad)):
-                metrics.CALLER_FRAMES.of(fate).inc(count)
+            for fate in ("late", "lost", "doubled", "bad", "renumbered"):
+                metrics.CALLER_FRAMES.of(fate).inc(getattr(stats, fate))
 
 
 def _warm_masker() -> None:
@@ -270,6 +271,7 @@ def _fixed(settings: Settings) -> list[str]:
         *phrases.not_understood,
         phrases.filler,
         phrases.transfer_failed,
+        phrases.overload_failed,
         *phrases.give_up.values(),
     ]
 

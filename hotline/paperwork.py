@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -29,11 +29,12 @@ _LAST_WORDS = 4  # limits
 
 @dataclass(slots=True, kw_only=True)
 class Paperwork:
-    """One call's paperwork. offered: wakes the relay once an offer is committed."""
+    """One call's paperwork. offered: wakes the relay once an offer is committed; unrecorded: takes one that could not be."""
 
     start: CallStart
     record: Recorder
     offered: Callable[[], None]
+    unrecorded: Callable[[Offer], None]
     limit_ms: int
     offer: Offer | None = None
     _entries: asyncio.Queue[Coroutine[None, None, None] | None] = field(
@@ -96,23 +97,24 @@ class Paperwork:
             return
         turns = [(exchange.caller.text, exchange.said) for exchange in history]
         turns += [(question.text, "") for question in unanswered]
+        self.offer = build_offer(
+            call_id=self.start.call_id,
+            tenant=self.start.tenant,
+            reason=handover.reason,
+            exchanges=turns,
+            now=utc_now(),
+            skill=handover.skill,
+            urgent=handover.urgent,
+        )
         try:
             async with asyncio.timeout(self.limit_ms / 1000):
-                self.offer = build_offer(
-                    call_id=self.start.call_id,
-                    tenant=self.start.tenant,
-                    reason=handover.reason,
-                    exchanges=turns,
-                    now=utc_now(),
-                    ticket=await self.record.next_ticket(self.start.tenant),
-                    skill=handover.skill,
-                    urgent=handover.urgent,
-                )
+                self.offer = replace(self.offer, ticket=await self.record.next_ticket(self.start.tenant))
                 await self.record.hand_over(self.offer)
         except (RecordError, TimeoutError) as error:
             metrics.RECORD_ERRORS.inc()
             metrics.OFFERS.of("failed").inc()
             log.warning("offer_not_recorded", code=getattr(error, "code", "record.timeout"))
+            self.unrecorded(self.offer)
         else:
             metrics.OFFERS.of("made").inc()
             self.offered()

@@ -8,6 +8,7 @@ from asr.types import Slot
 from hotline.call import Call
 from hotline.lines import BotAudio, BotEvent, CallStart, Clear, LineEvent, ReplyText, Transcript, Transfer, TurnFigures
 from hotline.parts import CallSettings, Parts
+from hotline.record.types import Offer
 from hotline.sound.codec import Codec
 from hotline.turns import TurnSettings
 from llm.dialogue_acts import is_backchannel
@@ -112,6 +113,7 @@ class Caller:
     think_ms: int = 5
     typed: bool = False
     ears: list[ScriptedEar] = field(default_factory=list)
+    unrecorded: list[Offer] = field(default_factory=list)
     mind: Mind | None = None
     overloaded: bool = False
     call_id: str = "c-1"
@@ -154,6 +156,7 @@ class Caller:
             is_backchannel=is_backchannel,
             record=self.record,
             offered=lambda: offered.append(line.sent[-1][0] if line.sent else 0),
+            unrecorded=self.unrecorded.append,
             speech=self.voice,
             hear=hear,
         )

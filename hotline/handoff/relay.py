@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol
@@ -14,11 +15,12 @@ from typing import Protocol
 import structlog
 
 from hotline.handoff.mqtt import connected
-from hotline.handoff.offers import Message, message_of
+from hotline.handoff.offers import Message, message_of, payload_of, topic_of
 from hotline.handoff.types import BrokerRefused, HandoffError, MqttSettings
-from hotline.record.types import OutboxRow, RecordError
+from hotline.record.types import Offer, OutboxRow, RecordError
 
 _BATCH = 50
+_IN_HAND = 200
 _MOST_DOUBLINGS = 16
 
 log = structlog.get_logger()
@@ -47,6 +49,12 @@ class Relay:
         self._outbox = outbox
         self._settings = settings
         self._woken = asyncio.Event()
+        self._in_hand: deque[Offer] = deque(maxlen=_IN_HAND)
+
+    def hand_in(self, offer: Offer) -> None:
+        """An offer that the record could not take: carried from memory, so that its caller isn't lost while the record is away."""
+        self._in_hand.append(offer)
+        self._woken.set()
 
     def notify(self) -> None:
         """Something was just put into the outbox: carry it now, not at the next look."""
@@ -70,10 +78,20 @@ class Relay:
     async def _carry(self, deliver: Callable[[str, bytes], Awaitable[None]]) -> None:
         while True:
             self._woken.clear()  # before the look: what comes in during it wakes us again
+            await self._carry_in_hand(deliver)
             if await carry_due(self._outbox, deliver) < _BATCH:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.poll_ms / 1000):
                         await self._woken.wait()
+
+    async def _carry_in_hand(self, deliver: Callable[[str, bytes], Awaitable[None]]) -> None:
+        while self._in_hand:
+            offer = self._in_hand[0]
+            try:
+                await deliver(topic_of(offer), payload_of(offer))
+            except BrokerRefused as error:
+                log.warning("relay_refused", code=error.code)
+            self._in_hand.popleft()
 
 
 async def carry_due(outbox: Outbox, deliver: Callable[[str, bytes], Awaitable[None]]) -> int:

@@ -764,7 +764,7 @@ class End(_message.Message):
 
     REASON_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
-    """Why: goodbye, transferred, hangup, silence, time_up, failure, overload, drained."""
+    """Why: goodbye, transferred, hangup, line_broken, silence, time_up, failure, overload, drained."""
     def __init__(
         self,
         *,

@@ -305,3 +305,18 @@ def test_a_goodbye_cut_short_by_a_hang_up_is_a_hang_up() -> None:
 def test_a_greeting_that_is_over_leaves_the_caller_time() -> None:
     call = Caller(ends_at_ms=GREETING_MS + 6_000).call()
     assert call.routes == ["greeting"] * 3
+
+
+def test_an_overloaded_caller_whom_nobody_takes_is_told_so_and_not_kept_on_a_deaf_line() -> None:
+    call = Caller(overloaded=True, does=((20_000, TransferResult(ticket="", outcome="no_answer")),)).call()
+    assert call.reason == "overload"
+    assert call.routes == ["hand_over", "notice"]
+    assert call.line.sent[-1][0] < 40_000
+
+
+def test_an_offer_that_the_record_cannot_take_reaches_the_people_from_memory() -> None:
+    caller = Caller(says=(Say(at_ms=15_000, text="转人工"),), record=MemoryRecord(broken=True), ends_at_ms=40_000)
+    call = caller.call()
+    assert [offer.reason for offer in caller.unrecorded] == ["asked"]
+    assert "转人工" in caller.unrecorded[0].summary
+    assert [transfer.reason for transfer in call.transfers] == ["asked"]

@@ -107,6 +107,7 @@ async def house(recogniser: FragileRecogniser) -> AsyncGenerator[House, None]:
         is_backchannel=is_backchannel,
         record=MemoryRecord(),
         offered=lambda: None,
+        unrecorded=lambda _: None,
         speech=SilentVoice(synthesis_ms=1),
         hear=hear,
     )

@@ -8,14 +8,14 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotline.handoff.relay import backoff_ms, carry_due
+from hotline.handoff.relay import Relay, backoff_ms, carry_due
 from hotline.handoff.types import BrokerRefused, BrokerUnavailable, MqttSettings
 from hotline.record.store import OutboxRow, RecordUnavailable, Store
 from tests.rooms.handoff.conftest import an_offer
@@ -187,3 +187,28 @@ def test_settings_that_can_not_work_are_refused(wrong: dict[str, object]) -> Non
 
 def test_a_password_is_in_no_repr() -> None:
     assert "hunter2" not in repr(MqttSettings(embedded=False, username="bot", password="hunter2"))
+
+
+class NoRecord:
+    """A record that is away."""
+
+    async def outbox_due(self, limit: int = 50) -> list[OutboxRow]:
+        raise RecordUnavailable("no database")
+
+    async def outbox_sent(self, row_id: int) -> None:
+        raise RecordUnavailable("no database")
+
+    async def outbox_failed(self, row_id: int, error_code: str) -> None:
+        raise RecordUnavailable("no database")
+
+
+@pytest.mark.parametrize("faults", [("ok", "ok"), ("away", "ok", "ok"), ("lost", "ok", "ok")])
+async def test_offers_that_the_record_could_not_take_are_carried_from_memory(faults: tuple[str, ...]) -> None:
+    relay, wire = Relay(NoRecord(), MqttSettings()), Wire(iter(faults))
+    first, second = an_offer(), an_offer()
+    relay.hand_in(first)
+    relay.hand_in(second)
+    for _ in faults:
+        with suppress(BrokerUnavailable, RecordUnavailable):
+            await relay._carry(wire.deliver)
+    assert set(wire.delivered) == {first.id, second.id}
