@@ -30,6 +30,7 @@ LENGTH = {  # longest form of each kind
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _MOBILE = re.compile(r"(?:00?86|86)?(1[3-9]\d{9})")
 _LANDLINE = re.compile(r"0(?:10|2\d|[3-9]\d\d)[2-9]\d{6,7}")
+_LOCAL = re.compile(r"[2-9]\d{6,7}")  # without its area code, which begins with 0
 _FREEPHONE = re.compile(r"[48]00\d{7}")
 _PASSPORT = re.compile(r"E[A-Z]\d{7}|[EGDPSHM]\d{8}")  # with passes to and from Hong Kong and Macao
 _CREDIT_CODE = re.compile(r"[0-9A-HJ-NPQRTUWXY]{17,18}")
@@ -54,6 +55,9 @@ _CUE_WORDS = {
 }
 _KIND_OF_CUE = {word: kind for kind, words in _CUE_WORDS.items() for word in words.split()}
 _CUE = re.compile("|".join(sorted(map(re.escape, _KIND_OF_CUE), key=len, reverse=True)))
+_ANNOUNCED = re.compile(
+    rf"(?:{_CUE.pattern})(?P<said>号码?|码)?(?:的?(?:前面?|开头|打头))?(?P<leads>就是|是|为|[:：])?[\s，,、。.…嗯呃额啊哦那个就呢]{{0,12}}$"
+)
 _STOPS = re.compile(rf"[。！？!?；;{BARRIER}]")
 CORRECTION = re.compile(r"不对|不是|错了|说错|报错|念错|更正|纠正|改成|应该是|重新说|重说|重来|搞错|记错|口误|sorry")
 
@@ -101,7 +105,7 @@ def bank_card_fits(value: str) -> bool:
 
 _FITS: dict[Personal, Callable[[str], bool]] = {
     Personal.MOBILE: lambda value: _MOBILE.fullmatch(value) is not None,
-    Personal.LANDLINE: lambda value: any(p.fullmatch(value) for p in (_LANDLINE, _FREEPHONE)) or len(value) in {7, 8},
+    Personal.LANDLINE: lambda value: any(p.fullmatch(value) for p in (_LANDLINE, _FREEPHONE, _LOCAL)),
     Personal.ID_CARD: id_card_fits,
     Personal.BANK_CARD: bank_card_fits,
     Personal.PASSPORT: lambda value: _PASSPORT.fullmatch(value) is not None,
@@ -141,6 +145,14 @@ def cue_before(text: str, start: int) -> Personal | None:
     found = [_KIND_OF_CUE[m.group()] for m in _CUE.finditer(window)]
     sure = [kind for kind in found if kind is not Personal.NUMBER]
     return (sure or found or [None])[-1]
+
+
+def announced(text: str, end: int, *, digits: int) -> Personal | None:
+    """The kind of number that the words right before `end` begin: 我的手机号是… fewer digits (or none yet) need plainer words."""
+    found = _ANNOUNCED.search(text[max(0, end - 2 * CUE_REACH) : end].lower())
+    if found is None or not (found["leads"] or found["said"] or digits > 2):  # noqa: PLR2004  身份证一 may be a choice
+        return None
+    return _KIND_OF_CUE[_CUE.findall(found.group())[0]]
 
 
 def cue_after(text: str, end: int) -> Personal | None:

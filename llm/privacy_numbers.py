@@ -58,6 +58,8 @@ def next_dictated(text: str, items: Sequence[Item], *, asked_for: Personal | Non
     """What the call remembers of its numbers after this turn."""
     numbers = [item for item in items if item.kind in _DICTATED and item.value]
     if not numbers:
+        if (begun := kinds.announced(text, len(text.rstrip("。.")), digits=0)) in _DICTATED:
+            return Dictated(kind=begun, value="", open=True)
         if last is None or not last.open:
             return last
         waited = last.quiet_turns + 1
@@ -104,14 +106,22 @@ class _Reader:
         whole = last.value + run.value
         if not run.digits and not kinds.id_card_fits(whole):
             return False
-        if len(whole) > kinds.LENGTH[last.kind] or kinds.kind_by_form(run.value) is not None:
+        if kinds.kind_by_form(run.value) is not None:
             return False
+        if len(whole) > kinds.LENGTH[last.kind]:
+            return self._overflow(run)
         kind = kinds.kind_by_form(whole) or last.kind
+        joined = kind is last.kind and bool(last.value)
         self.items.append(
-            Item(
-                kind=kind, start=run.start, end=run.end, value=whole, complete=kinds.fits(kind, whole), continues=kind is last.kind
-            )
+            Item(kind=kind, start=run.start, end=run.end, value=whole, complete=kinds.fits(kind, whole), continues=joined)
         )
+        return True
+
+    def _overflow(self, run: Run) -> bool:
+        """More digits than the open number can hold, and nothing else: not its rest, but surely somebody's."""
+        if not self._only(run.start, run.end):
+            return False
+        self._add(Personal.NUMBER, run.segments, complete=False)
         return True
 
     def _correct(self, run: Run) -> bool:
@@ -154,7 +164,11 @@ class _Reader:
             kind = Personal.LANDLINE
         if self._asked_for is not None and digits >= ASKED_DIGITS:
             return kind or self._asked_for
-        return kind if digits >= CUED_DIGITS else None
+        if digits >= CUED_DIGITS:
+            return kind
+        # 我的手机号是幺三九, and no more in this turn: the rest comes in the next ones
+        ends = _CLOSING.fullmatch(self._text, end) is not None
+        return kinds.announced(self._text, start, digits=digits) if ends else None
 
     def _released(self, rest: Sequence[Segment]) -> bool:
         """A named rule says that these digits are nobody's."""

@@ -218,6 +218,49 @@ def test_a_number_goes_on_over_turns() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("我的手机号是幺三九", "零零零零", "五六七八"),
+        ("我的手机号是一三九", "零零零零", "五六七八"),
+        ("我手机号是", "一三九", "零零零零", "五六七八"),
+        ("我的电话号码是。", "一三", "九零零", "零零五六", "七八"),
+        ("手机一三九", "零零", "零零", "五六", "七八"),
+        ("我的手机号前面是一三九", "然后零零零零", "最后五六七八"),
+        ("身份证号是三三零幺零六", "幺九六二幺幺幺九", "零零五X"),
+        ("身份证号是三三零", "一零六", "一九六二", "一一一九", "零零五叉"),
+        ("银行卡号是六二一", "七零零", "一二三四", "五六七八"),
+        ("家里座机是零五七一", "八八零零", "一二三四"),
+        ("护照号是", "E一二", "三四五六七八"),
+        ("我的手机号是幺三九", "零零零零", "五六七", "八九"),
+    ],
+)
+def test_a_number_announced_stays_masked_turn_by_turn_until_it_is_whole(turns: tuple[str, ...]) -> None:
+    left = PLACEHOLDER.sub("", "".join(call(*turns)))
+    assert not set(left) & set("零一二三四五六七八九幺0123456789X叉")
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("我的手机号是多少", "二"),
+        ("身份证", "二"),
+        ("身份证丢了", "第一个"),
+        ("手机号是三年前办的", "一"),
+        ("居住证怎么办", "三"),
+        ("我的手机号是", "算了", "补贴两百块", "三年"),
+        ("电话是三个", "两个"),
+    ],
+)
+def test_a_number_that_nobody_announced_is_no_number(turns: tuple[str, ...]) -> None:
+    assert call(*turns) == list(turns)
+
+
+def test_an_announced_number_is_one_number() -> None:
+    assert call("我的手机号是幺三九", "零零零零", "五六七八", "13900005678") == ["我的手机号是〈手机号·1〉", *["〈手机号·1〉"] * 3]
+    assert call("电话13900000000", "我身份证号是", "三三零")[2] == "〈身份证号·1〉"
+
+
 def test_an_x_may_come_late() -> None:
     assert call("我身份证四二零一零六一九九九零一零一零零四", "最后一位是叉", "画个叉") == [
         "我身份证〈身份证号·1〉",
