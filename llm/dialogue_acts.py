@@ -27,17 +27,44 @@ class Act(enum.Enum):
 
 
 _FILLERS = (
-    "嗯 呃 啊 哦 噢 呀 吧 哈 嘛 呢 了 的 那 那个 就 就是 我 你 您 喂 哎 唉 诶 好 好的 好吧 行 可以 知道了 明白了 "
-    "清楚了 懂了 嗯嗯 麻烦 麻烦你 请 先 这个 给我 帮我 同志 师傅"
+    "嗯 呃 啊 哦 噢 呀 吧 哈 嘛 呢 了 的 那 那个 就 就是 我 你 您 喂 哎 唉 诶 好 好的 好吧 行 可以 知道了 明白了 清楚了 懂了 "
+    "嗯嗯 麻烦 麻烦你 请 先 这个 给我 帮我 同志 师傅 好嘞 好咧 好哒 嘞 咯 啦 哟 哎呀 呗 那行 那好 那就 太 真 真的 非常 十分 "
+    "很 都 小姑娘 姑娘 小伙子 小伙 小妹 美女 帅哥 大姐 大哥 老师 阿姨 叔叔 大爷 亲 小同志 了解了 收到 记住了 记下了 今天 "
+    "暂时 目前 你们"
 )
 _GOODBYES = (
-    "没有了 没了 没有别的了 没别的了 没有其他问题了 没什么了 没有什么了 没问题了 没事了 没事 不用了 不需要了 不问了 "
-    "谢谢 谢谢你 谢谢您 感谢 多谢 辛苦了 再见 拜拜 再会 就这样 就这样吧 就这些 就这些了 行了 好了 可以了 挂了 挂了吧 "
-    "我挂了 先这样 先这样吧 没有问题了 打扰了 麻烦了 够了 先挂了 回头见"
+    "没有了 没了 没有别的了 没别的了 没有其他问题了 没什么了 没有什么了 没问题了 没事了 没事 不用了 不需要了 不问了 谢谢 "
+    "谢谢你 谢谢您 感谢 多谢 辛苦了 再见 拜拜 再会 就这样 就这样吧 就这些 就这些了 行了 好了 可以了 挂了 挂了吧 我挂了 "
+    "先这样 先这样吧 没有问题了 打扰了 麻烦了 够了 先挂了 回头见 没别的事了 没别的事 没有别的事了 没有别的事 没其他事了 "
+    "没其他的了 没有其他的了 没有其他事了 没啥了 没啥事了 没啥事 没啥问题了 没什么事了 没什么事 没什么问题了 没有事了 "
+    "没别的问题了 没有别的问题了 没要问的了 没有要问的了 没什么要问的了 没有什么要问的了 没什么想问的了 问完了 不麻烦了 "
+    "不麻烦你了 不麻烦您了 不打扰了 不打扰你了 不打扰您了 辛苦 辛苦你了 辛苦您了 谢谢你了 谢了 多谢你 感谢你 感谢您 感谢了 "
+    "谢谢你的帮助 谢谢您的帮助 谢谢你的解答 谢谢您的解答 谢谢你的耐心 谢谢您的耐心 回头再说 下次再说 下次再聊 回头再打 "
+    "就到这 就到这里 先到这 先到这里 到此为止 那就这样 我先挂 拜 祝你生活愉快 祝您生活愉快 祝你工作顺利 祝您工作顺利 "
+    "帮大忙了"
 )
-_THANKS_ALONE = "知道了 明白了 清楚了 懂了"
+_THANKS_ALONE = (
+    "知道了 明白了 清楚了 懂了 了解了 晓得了 听懂了 听明白了 记住了 记下了 收到 我知道 原来这样 原来如此 原来是这样 这样啊 "
+    "是这样啊 好嘞 好咧"
+)
+# What callers say in English, as they would in Mandarin; the rest of a turn decides as ever.
+_ENGLISH = tuple(
+    (re.compile(rf"(?<![a-z])(?:{english})(?![a-z])"), said)
+    for english, said in (
+        (r"no[\s,，]*(?:thanks?(?:\s*you)?)", "不用了谢谢"),
+        (r"thank\s*you|thanks|thank|thx|appreciate\s*it", "谢谢"),
+        (r"(?:very|so)\s*much|a\s*lot|my\s*friend|sir|miss|madam|for\s*your\s*help|for\s*(?:the\s*)?help", "啊"),
+        (r"(?:good\s*)?bye(?:[\s\-,，]*bye)*|see\s*you(?:\s*(?:later|again|next\s*time))?|have\s*a\s*(?:nice|good)\s*day", "再见"),
+        (r"that(?:'|’|\s+i)?s\s*(?:all|it)|nothing\s*else|no\s*more(?:\s*questions?)?", "就这样"),
+        (r"ok|okay|okey|all\s*right|alright|fine|great|got\s*it|i\s*see", "好"),
+        (r"yes|yeah|yep", "对"),
+        (r"no|nope", "不"),
+        (r"hello|hi", "你好"),
+    )
+)
 _YESES = (
-    "对 对的 对对 对对对 是 是的 是啊 没错 嗯 好 好的 可以 行 要 就是这个 就这个 正是 当然 对呀 对啊 是这个 嗯嗯 要的 需要 好啊"
+    "对 对的 对对 对对对 是 是的 是啊 没错 嗯 好 好的 好嘞 好咧 可以 行 行嘞 要 就是这个 就这个 正是 当然 对呀 对啊 是这个 "
+    "嗯嗯 要的 需要 好啊"
 )
 _NOES = "不 不是 不对 不是的 不要 都不是 不行 没有 没 错了 不是这个 不用 两个都不是 不需要"
 _FIRSTS = "第一个 前一个 前面那个 前面的 头一个 第一种 一 前者 第一"
@@ -85,7 +112,7 @@ _NOISE = re.compile(r"[\s，。！？；：、,.!?;:…~～“”\"'‘’（）
 
 def act_of(text: str, *, answering: bool = False) -> Act | None:
     """The act, or None for a question or a statement. answering: a question of ours is open, so 好 is a yes and 不用了 a no."""
-    folded = _NOISE.sub("", skeleton(text).text).lower()
+    folded = _folded(text)
     if not folded:
         return None
     sounds = tuple(map(sound_of, folded))
@@ -104,7 +131,15 @@ def is_backchannel(text: str) -> bool:
 
 def is_thanks(text: str) -> bool:
     """知道了, 明白了 and nothing else: understood, perhaps the end."""
-    return _spans(tuple(map(sound_of, _NOISE.sub("", skeleton(text).text))), _THANKS_ALONE, _FILLERS)
+    return _spans(tuple(map(sound_of, _folded(text))), _THANKS_ALONE, _FILLERS)
+
+
+def _folded(text: str) -> str:
+    """Without noise, English courtesies in Mandarin."""
+    folded = skeleton(text).text.lower()
+    for english, said in _ENGLISH:
+        folded = english.sub(said, folded)
+    return _NOISE.sub("", folded)
 
 
 def _first_of(table: tuple[tuple[Act, str], ...], sounds: tuple[str, ...], fillers: str) -> Act | None:

@@ -215,3 +215,54 @@ def test_a_person_is_understood_as_the_recogniser_writes_it(heard: str) -> None:
 @pytest.mark.parametrize("question", ["在职工", "再施工", "职工医保怎么报销", "我在人工智能公司上班"])
 def test_words_that_only_sound_near_are_no_request_for_a_person(question: str) -> None:
     assert act_of(question) is not Act.PERSON
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Bye bye", "bye-bye", "Goodbye!", "OK thank you 拜拜", "thank you", "Thank you very much", "ok thanks bye", "no thanks"),
+        *("That's all, thank you", "see you", "好的 thank you", "谢谢你啊小姑娘", "谢谢小伙子", "那行吧先这样啊", "没别的事了"),
+        *(
+            "没别的事了谢谢你啊",
+            "没啥事了",
+            "没其他的了",
+            "好嘞谢谢",
+            "好嘞拜拜",
+            "辛苦你了啊",
+            "太感谢您了",
+            "真的非常感谢",
+            "谢了啊大姐",
+        ),
+        *("不麻烦你了", "那就到这里吧", "好了问完了", "暂时没有了", "谢谢您的耐心", "行行行就这样吧", "谢谢啦再见", "多谢多谢"),
+        *("祝您工作顺利再见", "我没什么要问的了谢谢"),
+    ],
+)
+def test_a_goodbye_as_people_say_it(said: str) -> None:
+    assert act_of(said) is Act.GOODBYE
+
+
+@pytest.mark.parametrize(
+    "said", ["好嘞知道了", "哦了解了", "OK 知道了", "好的我记下了", "哦原来是这样啊", "嗯听明白了", "哦这样啊", "行我晓得了"]
+)
+def test_understood_as_people_say_it(said: str) -> None:
+    assert is_thanks(said) or act_of(said) in {Act.YES, Act.GOODBYE}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("谢谢，再问一下要带什么", "谢谢你，那居住证呢", "麻烦你了我还想问医保", "没别的事就是问居住证", "谢谢请问要多少钱"),
+        *(
+            "thank you 那 passport 怎么办",
+            "ok 居住证丢了",
+            "不用谢我就问一下要钱吗",
+            "再见面礼金要交税吗",
+            "老师的职称怎么评",
+            "今天上班吗",
+        ),
+        *("姑娘多大能结婚", "小伙子没工作能领补贴吗", "好的那多少钱", "知道了那要多久"),
+    ],
+)
+def test_thanks_before_a_question_is_no_goodbye(said: str) -> None:
+    assert act_of(said) is None
+    assert not is_thanks(said)
