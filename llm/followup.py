@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llm.gate import About, doubts
+from llm.gate import About, doubts, things_in
 from llm.retrieve import content, plain
 from llm.sound import sound_of
 from llm.types import Dialogue, Entry
@@ -28,6 +28,7 @@ _ANYTHING = "."
 _MORE = re.compile("具体|详细|仔细|还有吗|还有呢|然后呢|再说说|讲讲")
 _TOPIC_AT_MOST = 3
 _ASKING = re.compile("怎|如何|咋|啥|什么|哪|几|多|吗|呢|能|可以|办|查|交|领|取|转|换|补|丢|停|吵|没|不")
+_HOW = re.compile("(?:怎么|如何|咋|怎样)(?:样|办|申请|提取|领|查|补|换|交|报|转|续|投诉|举报|登记|迁|备案|弄|开|注销|取|反映)")
 _OBJECTION = re.compile("不对|你刚才|您刚才|刚才说|你说的|上面说|搞错")
 _EMPTY = re.compile(
     "钱|收费|费用|工本费|费|多久|多长|时间|几天|什么时候|啥时候|几个|几次|次|工作日|几点|几|地方|地址|窗口|材料|证件|手续|东西|资料|带|网上|手机上|线上|"
@@ -52,6 +53,16 @@ def is_bare(question: str) -> bool:
     return bool(folded) and len(_EMPTY.sub("", folded)) <= 1 and _facet(folded) is not None
 
 
+def names_nothing(question: str) -> bool:
+    """Nothing is left without the words of asking: 那要多少钱, 怎么办."""
+    return len(_EMPTY.sub("", plain(question))) <= 1
+
+
+def asks_how(question: str) -> bool:
+    """How something is done: a question of its own, no doubt about an answer."""
+    return _HOW.search(plain(question)) is not None
+
+
 def is_mere_topic(question: str) -> bool:
     """Names a matter and asks nothing about it: 公积金. What is meant is worth a question of ours."""
     return len(content(question)) <= _TOPIC_AT_MOST and not _ASKING.search(plain(question))
@@ -69,7 +80,7 @@ def topic_of(dialogue: Dialogue, entries: Sequence[Entry]) -> Entry | None:
 def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: str = "") -> FollowUp | None:
     """The topic's own entry if it holds what is asked, else a sibling that does."""
     folded = plain(question)
-    objection = bool(_OBJECTION.search(folded))
+    objection = bool(_OBJECTION.search(folded)) and not _is_about_another_thing(question, topic)
     facet = _facet(folded)
     if (facet is None and not objection) or (not objection and names_another_matter(question, topic)):
         return None
@@ -94,6 +105,15 @@ def names_another_matter(question: str, topic: Entry) -> bool:
     named = _EMPTY.sub("", _MORE.sub("", plain(question)))
     strange = [char for char in named if sound_of(char) not in known and char not in "说讲谈"]
     return len(strange) > 1
+
+
+def _is_about_another_thing(question: str, topic: Entry) -> bool:
+    """你搞错了，居住证丢了 after an answer about passports is no objection to that answer."""
+    asked = things_in(question)
+    merely_named = is_mere_topic(_OBJECTION.sub("", plain(question)))  # 不对，身份证 doubts no word of the answer
+    told = () if merely_named else (topic.answer, topic.detail)
+    known = things_in("，".join((topic.topic, topic.question, *topic.paraphrases, *told)))
+    return bool(asked) and not asked & known
 
 
 def _facet(folded: str) -> str | None:

@@ -114,6 +114,11 @@ def doubts(question: str, entry: Entry, *, region: str = "") -> tuple[Doubt, ...
     return tuple(dict.fromkeys(found))
 
 
+def things_in(text: str) -> frozenset[str]:
+    """The things (身份证, 护照…) that a text names, each by its group's first word."""
+    return _read(text).things
+
+
 def _strange(question: str, entry: Entry) -> list[Doubt]:
     """Same matter, another question: 养老金什么时候涨 is not answered by how many years one pays."""
     asked = content(question)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from llm import phrases
 from llm.clauses import clauses
+from llm.correction import what_counts
 from llm.dialogue_acts import Act, act_of, is_thanks
 from llm.emergency import EmergencyRule
 from llm.followup import follow_up, is_bare, is_mere_topic, topic_of
@@ -136,16 +137,17 @@ class AnsweringMind:
     # ------------------------------------------------------------ stored answers
 
     def _find(self, question: MaskedText, dialogue: Dialogue) -> _Found:
-        asked, offered = question.text, self._offered(dialogue)
+        said, offered = what_counts(question.text), self._offered(dialogue)
+        asked = said
         passages = self._passages(asked, dialogue)
         if dialogue.clarified and dialogue.history and not (passages and passages[0].score >= self._settings.stored_score):
-            both = f"{dialogue.history[-1].caller.text}，{asked}"  # the answer to our question may be half a question
+            both = f"{what_counts(dialogue.history[-1].caller.text)}，{asked}"  # the answer to our question may be half a question
             joined = self._passages(both, dialogue)
             if joined and (not passages or joined[0].score > passages[0].score):
                 asked, passages = both, joined
         mere = not dialogue.clarified and is_mere_topic(asked)
         topic = topic_of(dialogue, self.entries)
-        return _Found(said=question.text, asked=asked, passages=passages, topic=topic, open=offered, mere=mere)
+        return _Found(said=said, asked=asked, passages=passages, topic=topic, open=offered, mere=mere)
 
     def _passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
         """Only what is valid today, here."""

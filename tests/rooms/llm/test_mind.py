@@ -390,3 +390,41 @@ async def test_a_question_about_another_matter_is_no_follow_up(question: str) ->
     await talk.say("居住证怎么办理")
     route, _ = await talk.say(question)
     assert route in {Route.CLARIFY, Route.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("question", "entry_id"),
+    [
+        ("居住证丢了，不对，是身份证丢了怎么办", "id-card-replace"),
+        ("身份证丢了怎么办，哦不是，是居住证丢了怎么补办", "residence-permit-replace"),
+        ("护照怎么办，说错了，是居住证怎么办理", "residence-permit-apply"),
+        ("我家停水了，不是停水，是停电了怎么办", "power-outage"),
+        ("高龄津贴，呃不对，生育津贴怎么领", "maternity-allowance"),
+    ],
+)
+async def test_what_was_taken_back_is_not_answered(question: str, entry_id: str) -> None:
+    assert (await Talk().say(question))[1] == ANSWER[entry_id]
+
+
+@pytest.mark.parametrize(
+    ("objection", "entry_id"),
+    [
+        ("不对不对，我问的是居住证丢了怎么补办", "residence-permit-replace"),
+        ("你搞错了，我说的是身份证丢了怎么补办", "id-card-replace"),
+        ("我没问这个，我问的是高龄津贴怎么申请", "elder-allowance"),
+        ("不是不是，家里停电了怎么办", "power-outage"),
+    ],
+)
+async def test_an_objection_that_names_another_matter_is_a_new_question(objection: str, entry_id: str) -> None:
+    for before in ("护照怎么办理", "居住证怎么续签"):
+        talk = Talk()
+        await talk.say(before)
+        assert (await talk.say(objection))[1] == ANSWER[entry_id]
+
+
+@pytest.mark.parametrize("objection", ["你搞错了，居住证丢了", "不对，我问的是光伏补贴", "不对，身份证"])
+async def test_an_objection_about_another_matter_never_confirms_the_old_one(objection: str) -> None:
+    talk = Talk()
+    await talk.say("护照怎么办理")
+    route, said = await talk.say(objection)
+    assert route is not Route.STORED or not said.startswith(phrases.CHECKED_AGAIN)
