@@ -1,7 +1,8 @@
 """One masked question → the steps of its answer. Knows nothing of audio, of the line or of the record; stateless between calls.
 
-Reads like the route: emergency, a refusal, a person, repeat, goodbye, dictated data, hot pool, stored answer, follow-up, engine,
-one clarifying question, a person. What is spoken is reviewed text, or generated text that passed the checks clause by clause.
+Reads like the route: emergency, a refusal, a person, repeat, goodbye, dictated data, English, hot pool, stored answer,
+follow-up, engine, one clarifying question, a person. What is spoken is reviewed text, or generated text that passed
+the checks clause by clause.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from llm.correction import what_counts
 from llm.dialogue_acts import Act, act_of, is_thanks
 from llm.emergency import EmergencyRule
 from llm.followup import follow_up, is_bare, is_mere_topic, topic_of
+from llm.foreign import english_words, latin_words, wants_english, without_courtesies
 from llm.gate import About, doubts
 from llm.generate import Refused, checked_clauses
 from llm.hotpool import HotPool
@@ -75,10 +77,17 @@ class AnsweringMind:
         self._pool = HotPool(settings)
         self._emergency = EmergencyRule()
         self._safety = SafetyRule()
+        texts = (text for entry in entries for text in (entry.question, *entry.paraphrases, entry.answer, entry.detail))
+        self._latin = frozenset().union(*map(latin_words, texts))
 
     async def answer(self, question: MaskedText, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
-        """Danger → refusal → person → repeat → goodbye → dictated → hot → stored → follow-up → engine → clarify once → person."""
-        steps = self._guarded_steps(question) or self._act_steps(question, dialogue) or _dictated_steps(question)
+        """Danger → refusal → person → repeat → goodbye → dictated → English → hot → stored → follow-up → engine → clarify."""
+        steps = (
+            self._guarded_steps(question)
+            or self._act_steps(question, dialogue)
+            or _dictated_steps(question)
+            or self._english_steps(question, dialogue)
+        )
         if steps is None:
             found = self._find(question, dialogue)
             steps = self._stored_steps(found)
@@ -124,6 +133,16 @@ class AnsweringMind:
         no_question = act is not None or is_thanks(question.text)
         return _speak(Route.NOTED, phrases.WHAT_ELSE, 1.0, "no question") if no_question else None
 
+    def _english_steps(self, question: MaskedText, dialogue: Dialogue) -> tuple[Step, ...] | None:
+        """Half of the words are none that we compare: passport过期了 would find the identity card's entry."""
+        if wants_english(question.text):
+            return _to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for English")
+        if not english_words(question.text, self._latin):
+            return None
+        if dialogue.clarified >= self._settings.clarifications:
+            return _to_person(Route.UNKNOWN, phrases.STILL_UNCLEAR, "not_in_kb", "English words, again")
+        return _speak(Route.CLARIFY, phrases.IN_CHINESE, 0.5, "English words")
+
     def _again(self, dialogue: Dialogue) -> tuple[Step, ...]:
         """What was said last, from its start."""
         last = next((exchange for exchange in reversed(dialogue.history) if exchange.said), None)
@@ -137,7 +156,7 @@ class AnsweringMind:
     # ------------------------------------------------------------ stored answers
 
     def _find(self, question: MaskedText, dialogue: Dialogue) -> _Found:
-        said, offered = what_counts(question.text), self._offered(dialogue)
+        said, offered = what_counts(without_courtesies(question.text)), self._offered(dialogue)
         asked = said
         passages = self._passages(asked, dialogue)
         if dialogue.clarified and dialogue.history and not (passages and passages[0].score >= self._settings.stored_score):

@@ -12,6 +12,7 @@ TO_PERSON = "好的，马上为您转接工作人员，请稍等。"
 NOT_KNOWN = "这个问题，我需要请工作人员为您解答。请稍等，正在为您转接。"
 STILL_UNCLEAR = "抱歉，我还是没有弄明白。请稍等，我请工作人员来帮您。"
 SAY_OTHERWISE = "抱歉，我没有查到这件事。请您换个说法再说一遍，也可以说转人工，请工作人员解答。"
+IN_CHINESE = "抱歉，我只能用中文回答。请您用中文把问题说一遍；如需英文服务，请说转人工。"
 WHICH_MATTER = "请问您问的是哪件事？请把事情和问题一起说一遍。"
 AGAIN = "好的，我再说一遍。"
 NOTHING_SAID_YET = "您好，我在听。请问您想咨询什么？"
@@ -48,6 +49,17 @@ def fixed() -> tuple[str, ...]:
     """Every sentence that never changes."""
     kinds = (Personal.MOBILE, Personal.NAME, Personal.ADDRESS, Personal.ID_CARD)
     return (
-        *(GOODBYE, TO_PERSON, NOT_KNOWN, STILL_UNCLEAR, SAY_OTHERWISE, WHICH_MATTER, AGAIN, NOTHING_SAID_YET, I_HEAR_YOU),
+        *(
+            GOODBYE,
+            TO_PERSON,
+            NOT_KNOWN,
+            STILL_UNCLEAR,
+            SAY_OTHERWISE,
+            IN_CHINESE,
+            WHICH_MATTER,
+            AGAIN,
+            NOTHING_SAID_YET,
+            I_HEAR_YOU,
+        ),
         *(WHAT_ELSE, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
     )

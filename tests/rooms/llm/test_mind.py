@@ -428,3 +428,52 @@ async def test_an_objection_about_another_matter_never_confirms_the_old_one(obje
     await talk.say("护照怎么办理")
     route, said = await talk.say(objection)
     assert route is not Route.STORED or not said.startswith(phrases.CHECKED_AGAIN)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("我的 residence permit 怎么续 please", "how can i renew my residence permit", "passport 过期了怎么换", "我想办 passport"),
+        *(
+            "护照 how much",
+            "my 居住证 is expired",
+            "我的ID card丢了怎么补办",
+            "Where is the police station?",
+            "那个 deadline 是什么时候",
+        ),
+    ],
+)
+async def test_english_is_asked_for_in_chinese_once_and_then_a_person_comes(question: str) -> None:
+    talk = Talk()
+    assert await talk.say(question) == (Route.CLARIFY, phrases.IN_CHINESE)
+    assert await talk.say(question) == (Route.UNKNOWN, phrases.STILL_UNCLEAR)
+    assert talk.end == HandOver(reason="not_in_kb")
+
+
+async def test_after_english_the_question_in_chinese_is_answered() -> None:
+    talk = Talk()
+    await talk.say("how to get a passport please")
+    assert (await talk.say("护照怎么办理"))[1] == ANSWER["passport-apply"]
+    assert (await talk.say("OK thank you, bye bye"))[0] is Route.GOODBYE
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Do you speak English?", "English please", "有没有英文服务", "I don't speak Chinese", "有会说英语的人吗", "english"],
+)
+async def test_who_asks_for_english_gets_a_person(question: str) -> None:
+    talk = Talk()
+    assert (await talk.say(question))[0] is Route.PERSON
+    assert talk.end == HandOver(reason="asked")
+
+
+@pytest.mark.parametrize("question", ["OK护照怎么办理", "please护照怎么办理", "hello，护照怎么办理", "护照怎么办理thank you"])
+async def test_an_english_courtesy_is_no_english_question(question: str) -> None:
+    assert (await Talk().say(question))[1] == ANSWER["passport-apply"]
+
+
+@pytest.mark.parametrize("question", ["孩子英语培训班退费", "我在英语学校上班，护照怎么办理", "APP上能办吗", "WiFi坏了"])
+async def test_words_about_english_are_not_english(question: str) -> None:
+    route, said = await Talk().say(question)
+    assert route is not Route.PERSON
+    assert said != phrases.IN_CHINESE
