@@ -477,3 +477,10 @@ async def test_words_about_english_are_not_english(question: str) -> None:
     route, said = await Talk().say(question)
     assert route is not Route.PERSON
     assert said != phrases.IN_CHINESE
+
+
+@pytest.mark.parametrize("question", ["谢谢，再问一下要带什么", "谢谢你啊，那要带什么材料", "好的谢谢，顺便问一下要带什么东西"])
+async def test_a_follow_up_after_thanks_is_a_follow_up(question: str) -> None:
+    talk = Talk()
+    await talk.say("护照怎么办理")
+    assert (await talk.say(question))[1] == ANSWER["passport-apply"]
