@@ -40,6 +40,7 @@ AUDIO_READY, SYNTHESISED_NOW = "audio ready", "synthesised now"
 KINDS: dict[str, dict[str, str]] = {AUDIO_READY: {}, SYNTHESISED_NOW: {"HOTLINE_SPEAKING__CACHE_MB": "0"}}
 FRAME_MS = 20
 LONGEST_GAP_MS = 120
+SECONDS_A_QUESTION = 14
 SHORT = 8  # characters; shorter questions get a polite opening, so that all last two to four seconds
 # Questions that the default recogniser understands from the synthetic caller: the figures are about time, not about it.
 QUESTIONS = (
@@ -78,6 +79,7 @@ async def bench_call(settings: Settings, *, turns: int, out_dir: Path, tell: Tel
         more = {"HOTLINE_CACHE_DIR": str(Path.cwd() / out_dir / "cache"), "HOTLINE_METRICS__PORT": str(metrics_port)}
         async with own_server(out_dir, extra | more) as server:
             script = CallScript(title=kind, steps=tuple(ScriptStep(say=line) for line in lines))
+            tell(f"{kind}: {len(lines)} questions, about {len(lines) * SECONDS_A_QUESTION // 60 + 1} minutes")
             results, leg = await _talk(server, settings, script)
             delays = _delays(results)
             detail[kind] = {"delays_ms": delays, "questions": len(lines), "answered": len(delays)}
@@ -88,6 +90,7 @@ async def bench_call(settings: Settings, *, turns: int, out_dir: Path, tell: Tel
                 leaving = await asyncio.to_thread(_leaving_error_ms, metrics_port, 0.99)
                 figures["bot frames: spacing 20 ms, p99 error ms"] = f"{leaving}; {_percentile(spacing, 99):.1f} at the caller"
                 figures["server memory, one call, MB"] = f"{psutil.Process(server.pid).memory_info().rss / 1e6:.0f}"
+                tell(f"barge-in: {max(1, turns // 4) * 4} interruptions")
                 stops = await _interruptions(server, settings, lines[0], turns)
                 detail["barge_in_ms"] = stops
                 figures["barge-in: onset to silence, p50 / p95 ms"] = _middle_and_tail(stops)

@@ -58,6 +58,7 @@ from tts.voices.neural import NeuralVoice
 
 log = structlog.get_logger()
 
+_KB_SCHEMA = configs_dir() / "schema" / "kb.schema.json"
 _LINE_HZ = 8000
 _CALLER_DBOV = -24.0
 _WARM_WORDS = "我的手机号是幺三九零零零零五六七八，家住样例市样例区样例路八号"
@@ -116,7 +117,9 @@ async def open_desk(
         relay = Relay(store, mqtt)
         background = await stack.enter_async_context(BackgroundTasks())
         background.start(relay.run(), name="relay")
-        entries = await asyncio.to_thread(knowledge.load, configs_dir() / settings.answering.knowledge_dir, today=utc_now().date())
+        entries = await asyncio.to_thread(
+            knowledge.load, configs_dir() / settings.answering.knowledge_dir, today=utc_now().date(), schema=_KB_SCHEMA
+        )
         tell(f"知识库 {len(entries)} 条")
         engine = None if audible else await _engine(settings, stack, tell)  # too slow for a telephone on a CPU
         mind = AnsweringMind(tuple(entries), settings.answering, engine)

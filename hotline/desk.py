@@ -53,6 +53,9 @@ class CallDesk(Protocol):
         ...
 
 
+HIGHEST_PORT = 65_535
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
     """The gRPC server. token empty: loopback only. Beyond max_calls a caller is turned away, beyond twice that refused."""
@@ -69,6 +72,8 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         """Refuse what can't serve."""
+        if not 0 <= self.port <= HIGHEST_PORT:
+            raise ValueError(f"port must be 0 (any free one) to {HIGHEST_PORT}")
         if self.max_calls < 1 or self.max_asks < 1:
             raise ValueError("max_calls and max_asks must be at least 1")
         if self.max_call_s < 1 or self.drain_s < 0 or self.ask_deadline_s < 1:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from hotline.lines import BotAudio, BotEvent, CallStart, Ended, HungUp, LineEvent
+from hotline.lines import BotAudio, BotEvent, CallStart, Ended, HungUp, Key, LineEvent
 from hotline.metrics import CALLER_FRAMES
 from hotline.v1 import hotline_pb2 as pb
 from hotline.wire import UNKNOWN_FRAME, WireError, bot_frame, caller_event, refusal_frame
@@ -49,6 +49,7 @@ class GrpcLine:
         self._outbox: asyncio.Queue[pb.BotFrame | None] = asyncio.Queue(QUEUED_FRAMES)
         self._sequence = 0
         self._bad_in_a_row = 0
+        self._person_wanted = False
 
     async def events(self) -> AsyncGenerator[LineEvent, None]:
         """The caller's events. Ends after HungUp; without one when the client's frames end or the connection breaks."""
@@ -65,6 +66,13 @@ class GrpcLine:
             yield event
             if isinstance(event, HungUp):
                 return
+            if self._person_wanted:
+                self._person_wanted = False
+                yield Key(digit="0")
+
+    def want_person(self) -> None:
+        """Hand this caller over to a person, as if they had pressed 0: the server is going down."""
+        self._person_wanted = True
 
     async def send(self, event: BotEvent) -> None:
         """Queue an event; waits while the client is slow. Nothing after the break or after `end`."""

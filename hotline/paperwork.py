@@ -19,10 +19,11 @@ from hotline.parts import Recorder
 from hotline.playout import Played
 from hotline.record.types import CallOpened, Offer, RecordError, TurnDone
 from hotline.reply import Reply
-from llm.types import Exchange, HandOver, MaskedText
+from llm.types import Exchange, HandOver, MaskedText, Route
 
 log = structlog.get_logger()
 
+_ANSWERS = {Route.HOT, Route.STORED, Route.GENERATED, Route.EMERGENCY}  # what counts as answered for the agent
 _ENTRIES_KEPT = 200
 _LAST_WORDS = 4  # limits
 
@@ -102,6 +103,7 @@ class Paperwork:
             tenant=self.start.tenant,
             reason=handover.reason,
             exchanges=turns,
+            answered=[exchange.said for exchange in history if exchange.route in _ANSWERS],
             now=utc_now(),
             skill=handover.skill,
             urgent=handover.urgent,

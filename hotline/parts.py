@@ -71,8 +71,8 @@ class Phrases:
     )
     not_understood: tuple[str, ...] = ("抱歉，我没有听清，请您再说一遍。", "不好意思，还是没有听清，请您靠近话筒，慢一点再说一遍。")
     filler: str = "请稍等，我查一下。"
-    overload_failed: str = "抱歉，人工坐席暂时没有接通。您的来电已经登记，我们会尽快给您回电。再见。"
-    transfer_failed: str = "抱歉，人工坐席暂时没有接通。您的诉求已经登记，工作人员会尽快给您回电。请问还有别的可以帮您吗？"
+    overload_failed: str = "抱歉，人工坐席暂时没有接通。您的来电已经登记，请稍后再拨。再见。"
+    transfer_failed: str = "抱歉，人工坐席暂时没有接通。您的诉求已经登记，请稍后再拨。请问还有别的可以帮您吗？"
     give_up: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

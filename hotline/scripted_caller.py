@@ -92,7 +92,7 @@ class ScriptedCaller:
         if self.ending:
             return True
         if self._interrupts(next_number):
-            return bool(self._answering) and self.leg.bot_is_speaking
+            return bool(self._answering) and self.leg.bot_is_speaking and self.results[-1].voice_to_voice_ms is not None
         return bool(self._answering & self._ended_replies) and not self.leg.bot_is_speaking
 
     def _interrupts(self, number: int) -> bool:

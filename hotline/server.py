@@ -46,6 +46,7 @@ __all__ = [
 
 START_WITHIN_S = 10.0
 OVERTIME_S = 60.0  # a call ends itself within transfer_limit_ms of max_call_s; this is for one that doesn't
+HAND_OVER_SHARE = 0.5  # of the drain's time: callers who are still there then are handed over to people
 BROKEN_GRACE_S = 10.0  # for the record of a call whose line broke
 SERVICE = pb.DESCRIPTOR.services_by_name["Hotline"].full_name
 
@@ -140,17 +141,29 @@ class HotlineService(pb_grpc.HotlineServicer):
         await context.abort(grpc.StatusCode.UNIMPLEMENTED, "drafting documents is not in this release; Converse and Ask are")
 
     async def drained(self, within_s: float) -> bool:
-        """Wait for the running calls; then cut off the rest. True when none had to be."""
+        """Wait for the running calls; late in that time hand the rest over to people; at its end cut off what is left.
+
+        True when none had to be cut off.
+        """
+        if await self._idle_within(within_s * (1 - HAND_OVER_SHARE)):
+            return True
+        for call in self._live.values():
+            call.line.want_person()
+        if await self._idle_within(within_s * HAND_OVER_SHARE):
+            return True
+        _log.warning("drain ran out of time", calls=len(self._live))
+        for call in self._live.values():
+            call.failed = _refused(
+                "UNAVAILABLE", "call.drained", "the server is going down", "transfer the caller to the human queue"
+            )
+            self._end_by(call, 0)
+        return False
+
+    async def _idle_within(self, within_s: float) -> bool:
         try:
             async with asyncio.timeout(within_s):
                 await self._idle.wait()
         except TimeoutError:
-            _log.warning("drain ran out of time", calls=len(self._live))
-            for call in self._live.values():
-                call.failed = _refused(
-                    "UNAVAILABLE", "call.drained", "the server is going down", "resume the call on another server, or transfer"
-                )
-                self._end_by(call, 0)
             return False
         return True
 

@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import sys
+import tempfile
 import threading
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from hotline.compose import open_desk
 from hotline.config import Settings
+from hotline.handoff.types import MqttSettings
 from hotline.lines import (
     BotEvent,
     CallStart,
@@ -127,16 +129,22 @@ async def text_call(
 ) -> int:
     """One typed call on this machine, without a server. Returns 0, or 1 when an expectation of the script fails."""
     steps = load_script(script) if script is not None else None
-    settings = replace(settings, mqtt=replace(settings.mqtt, port=0) if settings.mqtt.embedded else settings.mqtt)
-    async with open_desk(settings, audible=False) as desk:
-        line = TextLine(start=CallStart(call_id=uuid.uuid4().hex, trunk="text"), show=show, as_json=as_json)
-        async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(desk.answer(line), name="call")
-            wrong = await (run_script(line, steps) if steps is not None else run_typed(line))
-            await running
+    with tempfile.TemporaryDirectory(prefix="hotline-text-") as folder:
+        async with open_desk(_for_practice(settings, folder), audible=False) as desk:
+            line = TextLine(start=CallStart(call_id=uuid.uuid4().hex, trunk="text"), show=show, as_json=as_json)
+            async with asyncio.TaskGroup() as tasks:
+                running = tasks.create_task(desk.answer(line), name="call")
+                wrong = await (run_script(line, steps) if steps is not None else run_typed(line))
+                await running
     for each in wrong:
         show(json.dumps({"event": "Unmet", "what": each}, ensure_ascii=False) if as_json else f"✗ {each}")
     return 1 if wrong else 0
+
+
+def _for_practice(settings: Settings, folder: str) -> Settings:
+    """A record and a broker of its own: a typed call makes no real ticket, and carries no real offer away."""
+    record = replace(settings.record, url=f"sqlite+aiosqlite:///{folder}/record.db")
+    return replace(settings, record=record, mqtt=MqttSettings(port=0))
 
 
 async def run_script(line: TextLine, script: CallScript) -> list[str]:

@@ -31,6 +31,7 @@ REASONS = {
 _LONGEST_MATTER = 160
 _LONGEST_ANSWER = 100
 _LAST_TURNS = 10
+_LAST_ANSWERS = 3
 _LONGEST_LEVEL_BYTES = 128
 _NOT_IN_A_LEVEL = re.compile(r"[/+#%\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]|^\$")
 _SENTENCE_ENDS = "。！？!?"
@@ -56,6 +57,7 @@ def build_offer(  # noqa: PLR0913  the form's fields, by name
     urgent: bool = False,
     asked_for_person: bool = False,
     expires_after: dt.timedelta = EXPIRES_AFTER,
+    answered: Sequence[str] | None = None,
 ) -> Offer:
     """The offer for this call, under a new id.
 
@@ -71,18 +73,25 @@ def build_offer(  # noqa: PLR0913  the form's fields, by name
         skill=skill,
         reason=reason,
         urgent=urgent,
-        summary=summarise(turns, reason=reason, urgent=urgent, asked_for_person=asked_for_person),
+        summary=summarise(turns, reason=reason, urgent=urgent, asked_for_person=asked_for_person, answered=answered),
         turns=turns[-_LAST_TURNS:],
         created_at=now,
         expires_at=now + expires_after,
     )
 
 
-def summarise(turns: Sequence[tuple[str, str]], *, reason: str, urgent: bool = False, asked_for_person: bool = False) -> str:
-    """One paragraph for the agent: 来电诉求, 已答复, 转人工原因."""
+def summarise(
+    turns: Sequence[tuple[str, str]],
+    *,
+    reason: str,
+    urgent: bool = False,
+    asked_for_person: bool = False,
+    answered: Sequence[str] | None = None,
+) -> str:
+    """One paragraph for the agent: 来电诉求, 已答复, 转人工原因. answered: what was really answered; None: all that was said."""
     matter = _shorten("；".join(_clean(caller) for caller, _ in turns if _clean(caller)), _LONGEST_MATTER)
-    answers = [_clean(bot) for _, bot in turns if _clean(bot)]
-    answer = _shorten(answers[-1], _LONGEST_ANSWER) if answers else ""
+    said = [bot for _, bot in turns] if answered is None else answered
+    answer = "；".join(_shorten(_clean(bot), _LONGEST_ANSWER) for bot in said[-_LAST_ANSWERS:] if _clean(bot))
     why = REASONS.get(reason, f"其他（{_clean(reason)}）")
     if asked_for_person and reason != "asked":
         why += "，" + REASONS["asked"]

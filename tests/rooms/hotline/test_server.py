@@ -495,6 +495,21 @@ async def test_draining_takes_no_new_calls_and_lets_running_ones_finish() -> Non
         assert await draining
 
 
+async def test_who_is_still_there_late_in_the_drain_is_handed_to_a_person_not_cut_off() -> None:
+    async with office() as place, asyncio.TaskGroup() as tasks:
+        running = place.call()
+        await running.start()
+        draining = tasks.create_task(place.server.drain(within_s=4))
+        await until(lambda: all(call.line._person_wanted for call in place.server.service._live.values()))
+        await running.send(media_stats=pb.MediaStats(packets_received=1))  # a line is never still: audio comes every 20 ms
+        while (frame := await running.hear()).WhichOneof("frame") != "transfer":
+            pass
+        assert frame.transfer.reason == "asked"
+        await running.send(transfer_result=pb.TransferResult(ticket="T-7", outcome=pb.TRANSFER_OUTCOME_ACCEPTED))
+        assert (await running.rest())[-1].end.reason == "transferred"
+        assert await draining
+
+
 async def test_a_call_that_outlasts_the_drain_is_told() -> None:
     async with office() as place:
         running = place.call()

@@ -55,11 +55,6 @@ def script(tmp_path: Path) -> Callable[[str], Path]:
     return write
 
 
-def on_disk(folder: Path) -> bytes:
-    """Every byte of the record."""
-    return b"".join(path.read_bytes() for path in folder.glob("record.db*"))
-
-
 # ---------------------------------------------------------------- whole calls
 
 
@@ -72,9 +67,7 @@ async def test_a_call_is_answered_masked_and_handed_over(settings: Settings, scr
     assert "转人工 asked 工单" in told
     assert shown[-1].strip() == "结束  transferred"
     assert "13912345678" not in told
-    record = on_disk(tmp_path)
-    assert b"13912345678" not in record
-    assert "〈手机号·1〉".encode() in record
+    assert not await asyncio.to_thread(lambda: list(tmp_path.glob("record.db*")))  # practice makes no real ticket
 
 
 async def test_what_is_not_as_expected_is_told_step_by_step_and_fails(settings: Settings, script: Callable[[str], Path]) -> None:
