@@ -256,7 +256,7 @@ def verify_models(names: Sequence[str] = (), *, root: Path | None = None, catalo
         say(f"{wrong} of these are not what the catalogue says\n  → run: hotline models pull NAME; it replaces them")
     elif not models:
         say(f"no models in {root}\n  → run: hotline models pull --default")
-    return 1 if wrong else 0
+    return 1 if wrong or not models else 0
 
 
 def _whole(model: Model, root: Path) -> bool:

@@ -15,6 +15,7 @@ from hotline.errors import PortTaken
 from hotline.metrics import serve_metrics
 from hotline.models import resolve
 from hotline.server import serve
+from hotline.transport import bind_address
 
 log = structlog.get_logger()
 
@@ -36,7 +37,8 @@ async def serve_calls(settings: Settings) -> int:
 
 
 def _fail_early(settings: Settings) -> None:
-    """What would stop the server after a minute of warm-up stops it now. Raises ModelMissing, PortTaken."""
+    """What would stop the server after a minute of warm-up stops it now. Raises ConfigWrong, ModelMissing, PortTaken."""
+    bind_address(settings.server.host, settings.server.port, token=settings.server.token)
     resolve(settings.hearing.model)
     if settings.hearing.vad == "silero":
         resolve("silero-vad")

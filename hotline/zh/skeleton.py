@@ -42,7 +42,7 @@ def _sounds(char: str) -> bool:
 
 
 def _plain(char: str) -> str:
-    digit = unicodedata.decimal(char, None)
+    digit = unicodedata.digit(char, None)  # ⓵ and ❶ too, which NFKC leaves
     return char if digit is None else str(digit)
 
 
