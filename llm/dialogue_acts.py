@@ -24,6 +24,9 @@ class Act(enum.Enum):
     FIRST = "first"
     SECOND = "second"
     THERE = "there"  # 喂，听得到吗
+    THANKS = "thanks"  # and nothing else: perhaps the end
+    ROBOT = "robot"  # asks whether a machine speaks
+    NO_PERSON = "no person"  # 不要转人工
 
 
 _FILLERS = (
@@ -33,15 +36,19 @@ _FILLERS = (
     "暂时 目前 你们"
 )
 _GOODBYES = (
-    "没有了 没了 没有别的了 没别的了 没有其他问题了 没什么了 没有什么了 没问题了 没事了 没事 不用了 不需要了 不问了 谢谢 "
-    "谢谢你 谢谢您 感谢 多谢 辛苦了 再见 拜拜 再会 就这样 就这样吧 就这些 就这些了 行了 好了 可以了 挂了 挂了吧 我挂了 "
-    "先这样 先这样吧 没有问题了 打扰了 麻烦了 够了 先挂了 回头见 没别的事了 没别的事 没有别的事了 没有别的事 没其他事了 "
-    "没其他的了 没有其他的了 没有其他事了 没啥了 没啥事了 没啥事 没啥问题了 没什么事了 没什么事 没什么问题了 没有事了 "
-    "没别的问题了 没有别的问题了 没要问的了 没有要问的了 没什么要问的了 没有什么要问的了 没什么想问的了 问完了 不麻烦了 "
-    "不麻烦你了 不麻烦您了 不打扰了 不打扰你了 不打扰您了 辛苦 辛苦你了 辛苦您了 谢谢你了 谢了 多谢你 感谢你 感谢您 感谢了 "
-    "谢谢你的帮助 谢谢您的帮助 谢谢你的解答 谢谢您的解答 谢谢你的耐心 谢谢您的耐心 回头再说 下次再说 下次再聊 回头再打 "
-    "就到这 就到这里 先到这 先到这里 到此为止 那就这样 我先挂 拜 祝你生活愉快 祝您生活愉快 祝你工作顺利 祝您工作顺利 "
-    "帮大忙了"
+    "没有了 没了 没有别的了 没别的了 没有其他问题了 没什么了 没有什么了 没问题了 没事了 没事 不用了 不需要了 "
+    "不问了 再见 拜拜 再会 就这样 就这样吧 就这些 就这些了 行了 好了 可以了 挂了 挂了吧 我挂了 先这样 "
+    "先这样吧 没有问题了 打扰了 够了 先挂了 回头见 没别的事了 没别的事 没有别的事了 没有别的事 没其他事了 "
+    "没其他的了 没有其他的了 没有其他事了 没啥了 没啥事了 没啥事 没啥问题了 没什么事了 没什么事 没什么问题了 "
+    "没有事了 没别的问题了 没有别的问题了 没要问的了 没有要问的了 没什么要问的了 没有什么要问的了 没什么想问的了 "
+    "问完了 不麻烦了 不麻烦你了 不麻烦您了 不打扰了 不打扰你了 不打扰您了 回头再说 下次再说 下次再聊 回头再打 "
+    "就到这 就到这里 先到这 先到这里 到此为止 那就这样 我先挂 拜 祝你生活愉快 祝您生活愉快 祝你工作顺利 "
+    "祝您工作顺利"
+)
+_COURTESIES = (
+    "谢谢 谢谢你 谢谢您 感谢 多谢 辛苦了 麻烦了 辛苦 辛苦你了 辛苦您了 谢谢你了 谢了 多谢你 感谢你 感谢您 "
+    "感谢了 谢谢你的帮助 谢谢您的帮助 谢谢你的解答 谢谢您的解答 谢谢你的耐心 谢谢您的耐心 帮大忙了 "
+    "谢谢您了 太谢谢了"
 )
 _THANKS_ALONE = (
     "知道了 明白了 清楚了 懂了 了解了 晓得了 听懂了 听明白了 记住了 记下了 收到 我知道 原来这样 原来如此 原来是这样 这样啊 "
@@ -75,7 +82,7 @@ _REPEATS = (
     "讲慢点 慢慢说 太快了 说太快了 大声点 大声一点 大点声 声音大点 声音大一点 声音太小了 听不见 没听见 没听到 听不到 "
     "能不能再说一遍 能再说一遍吗 可以再说一遍吗 再来一遍 刚才没听清 前面没听清 再念一遍"
 )
-_THERES = "听得到吗 听得见吗 能听到吗 能听见吗 有人吗 在吗 还在吗 你在听吗 你好 您好 喂喂 喂喂喂"
+_THERES = "听得到吗 听得见吗 能听到吗 能听见吗 有人吗 在吗 还在吗 你在听吗 你好 您好 喂 喂喂 喂喂喂"
 _BACKCHANNELS = (
     "嗯 嗯嗯 呃 啊 哦 噢 喔 对 对的 对对 对对对 是 是的 是啊 好 好的 好好 好好好 行 行行 明白 知道 知道了 明白了 "
     "懂了 这样啊 这样 哦哦 嗯好 哼 唉 诶 没错 可以 好嘞 好吧"
@@ -87,7 +94,7 @@ _AFTER_PERSON = frozenset(map(sound_of, "吧啊的呀了嘛好服务"))
 _MISHEARD_AT_MOST = 8
 
 _AROUND_CHOICE = "嗯 呃 啊 哦 呀 吧 那 我 问 问的 是 对 好 想问 想问的 要问 想问的是 要问的是 问的是 说的是 的"
-_PHRASES = ((Act.REPEAT, _REPEATS), (Act.GOODBYE, _GOODBYES), (Act.THERE, _THERES))
+_PHRASES = ((Act.REPEAT, _REPEATS), (Act.THERE, _THERES))
 _CHOICES = ((Act.FIRST, _FIRSTS), (Act.SECOND, _SECONDS), (Act.NO, _NOES), (Act.YES, _YESES))
 
 # Said within a sentence, these alone ask for a person.
@@ -103,6 +110,14 @@ _PERSON_ALONE = (
     "和人说话 跟人讲 人来 来个人 不要机器 说人话 接人 给我转 帮我转"
 )
 _NOT_PERSON = re.compile("人工[费流智授湖林耳]|(?:不要|不用|别|先别|不需要|不想)(?:再)?(?:给我)?(?:转|接|找|叫|换)")
+_ROBOT = re.compile(
+    "^.{0,3}?(?:[你您这]们?|跟我说话的|对面)?(?:到底|究竟|这)?(?:是不是|不是|是)(?:一?个)?(?:机器人?|真人|人工智能|人工|活人|人|电脑|智能客服|录音|ai)"
+    "(?:(?:，?还是)(?:一?个)?(?:机器人?|真人|人工智能|人工|活人|人|电脑|录音|ai))?(?:在?(?:说话|讲话|回答|接电话|接的))?[吗么吧啊呀呢的]*$"
+)
+_NO_PERSON = re.compile(
+    "^(?:我|先|请|你|那|就|嗯|好的?|暂时|还是|都|也)*(?:不要|不用|别|不需要|不想|不必)(?:再)?(?:给我|帮我)?(?:"
+    "(?:转|接|找|叫|换)(?:接|到|给)?(?:人工|真人|客服|工作人员)|人工)(?:服务|客服|坐席)?[了啊吧呀嘛]*$"
+)
 _LAWYER = re.compile("[转接找要].{0,4}(?:律师|专员|专家).{0,4}$")
 _FAR_PERSON = re.compile("[转接找叫要换].{0,6}(?:人工|真人|活人|客服|工作人员|接线员|话务员)")
 _LONGEST_TURN = 24  # characters; a longer turn is no mere phrase
@@ -116,11 +131,22 @@ def act_of(text: str, *, answering: bool = False) -> Act | None:
     if not folded:
         return None
     sounds = tuple(map(sound_of, folded))
+    if _ROBOT.search(folded):
+        return Act.ROBOT
+    if _NO_PERSON.search(folded):
+        return Act.NO_PERSON
     if _asks_for_person(folded, sounds):
         return Act.PERSON
     if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
         return choice
-    return _first_of(_PHRASES, sounds, _FILLERS) or _first_of(_CHOICES, sounds, _AROUND_CHOICE)
+    return _first_of(_PHRASES, sounds, _FILLERS) or _parting(sounds) or _first_of(_CHOICES, sounds, _AROUND_CHOICE)
+
+
+def _parting(sounds: tuple[str, ...]) -> Act | None:
+    """没有了谢谢 is a goodbye; 谢谢 alone may be one."""
+    if _spans(sounds, _GOODBYES, f"{_FILLERS} {_COURTESIES}"):
+        return Act.GOODBYE
+    return Act.THANKS if _spans(sounds, _COURTESIES, _FILLERS) else None
 
 
 def is_backchannel(text: str) -> bool:

@@ -49,6 +49,12 @@ _FITS_FROM = 0.25  # among two candidates only
 _GENERATE_FROM = 0.45  # below this no passage is near enough for an engine to rest on
 _YES_NO = re.compile(r"吗$|么$|[不没]$|(.{1,2})[不没]\1|有没有|能否|可否|是否|合不合法|会不会|算不算")
 
+_REPLIES = {
+    Act.THERE: (Route.REPEAT, phrases.I_HEAR_YOU, "asks whether we listen"),
+    Act.ROBOT: (Route.NOTED, phrases.NOT_HUMAN, "asks whether a machine speaks"),
+    Act.NO_PERSON: (Route.NOTED, phrases.GO_ON, "wants no person"),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
@@ -119,19 +125,21 @@ class AnsweringMind:
         """A turn that is no question."""
         offered = self._offered(dialogue)
         act = act_of(question.text, answering=bool(offered))
+        if act in _REPLIES:
+            route, reply, why = _REPLIES[act]
+            return _speak(route, reply, 1.0, why)
         match act:
             case Act.PERSON:
                 return _to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for a person")
             case Act.REPEAT:
                 return self._again(dialogue)
-            case Act.THERE:
-                return _speak(Route.REPEAT, phrases.I_HEAR_YOU, 1.0, "asks whether we listen")
             case Act.YES | Act.NO | Act.FIRST | Act.SECOND if offered or _last_route(dialogue) is Route.CLARIFY:
                 return _settle(act, offered)
-            case Act.GOODBYE | Act.NO if act is Act.GOODBYE or _offered_more(dialogue):
+            case Act.GOODBYE | Act.THANKS | Act.NO if act is Act.GOODBYE or _offered_more(dialogue):
                 return (*_speak(Route.GOODBYE, phrases.GOODBYE, 1.0, "the caller is done"), Close())
         no_question = act is not None or is_thanks(question.text)
-        return _speak(Route.NOTED, phrases.WHAT_ELSE, 1.0, "no question") if no_question else None
+        reply = phrases.WELCOME if act is Act.THANKS else phrases.WHAT_ELSE
+        return _speak(Route.NOTED, reply, 1.0, "no question") if no_question else None
 
     def _english_steps(self, question: MaskedText, dialogue: Dialogue) -> tuple[Step, ...] | None:
         """Half of the words are none that we compare: passport过期了 would find the identity card's entry."""

@@ -18,6 +18,9 @@ AGAIN = "好的，我再说一遍。"
 NOTHING_SAID_YET = "您好，我在听。请问您想咨询什么？"
 I_HEAR_YOU = "听得到，您请讲。"
 WHAT_ELSE = f"好的，{ANYTHING_ELSE}"
+WELCOME = f"不客气，{ANYTHING_ELSE}"
+NOT_HUMAN = "我是人工智能语音助手，需要人工请说转人工。"
+GO_ON = "好的，我继续为您服务，您请说。"
 WHICH_OF_TWO = "请您说第一个，还是第二个？"
 CHECKED_AGAIN = "我核对过了，"
 
@@ -25,8 +28,8 @@ _LENGTHS = {Personal.MOBILE: ("十一位", 11), Personal.ID_CARD: ("十八位", 
 
 
 def noted(kind: Personal) -> str:
-    """The item is kept; it is not read back, since others may listen."""
-    return f"好的，您的{kind.value}已经记下，只用于回访。{ANYTHING_ELSE}"
+    """Heard, and not read back, since others may listen. Nothing is kept, so nothing is promised."""
+    return f"好的，我听到了。需要时，工作人员会再和您核对{kind.value}。{ANYTHING_ELSE}"
 
 
 def incomplete(kind: Personal, length: int) -> str:
@@ -41,8 +44,15 @@ def did_you_mean(questions: Sequence[str], place: str = "") -> str:
     first = f"您是想问{place}{'的' if place else ''}{questions[0]}"
     head = f"我这里只有{place}的规定。" if place else ""
     if len(questions) == 1:
-        return f"{head}{first}吗？"
+        return f"{head}{first}{_end_of(questions[0])}"
     return f"{head}{first}，还是{questions[1]}？"
+
+
+def _end_of(question: str) -> str:
+    """A question that asks yes or no by itself takes no second 吗."""
+    if question.endswith(("？", "?")):
+        return ""
+    return "？" if question.endswith(("吗", "呢", "么", "吧")) and not question.endswith("什么") else "吗？"
 
 
 def fixed() -> tuple[str, ...]:
@@ -61,5 +71,5 @@ def fixed() -> tuple[str, ...]:
             NOTHING_SAID_YET,
             I_HEAR_YOU,
         ),
-        *(WHAT_ELSE, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
+        *(WHAT_ELSE, WELCOME, NOT_HUMAN, GO_ON, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
     )

@@ -133,7 +133,7 @@ def test_a_number_dictated_over_two_turns_is_one_number_and_is_listened_to_with_
     assert routes(call) == ["noted", "noted"]
     assert caller.expected_slots() == [Slot.NONE, Slot.MOBILE, Slot.MOBILE, Slot.NONE]  # as it is asked, and when it was
     assert not any(digits in "".join(call.heard) for digits in ("零零零零", "五六七八"))
-    assert "已经记下" in answers(call)[1]
+    assert "会再和您核对手机号" in answers(call)[1]
 
 
 def test_who_dictates_before_they_were_asked_to_the_end_is_masked_all_the_same() -> None:

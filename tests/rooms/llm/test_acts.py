@@ -143,7 +143,7 @@ def test_asks_for_no_person(said: str) -> None:
 
 @pytest.mark.parametrize("said", GOODBYE)
 def test_is_done(said: str) -> None:
-    assert act_of(said) is Act.GOODBYE
+    assert act_of(said) in {Act.GOODBYE, Act.THANKS}
 
 
 @pytest.mark.parametrize("said", REPEAT)
@@ -238,7 +238,7 @@ def test_words_that_only_sound_near_are_no_request_for_a_person(question: str) -
     ],
 )
 def test_a_goodbye_as_people_say_it(said: str) -> None:
-    assert act_of(said) is Act.GOODBYE
+    assert act_of(said) in {Act.GOODBYE, Act.THANKS}
 
 
 @pytest.mark.parametrize(
@@ -266,3 +266,31 @@ def test_understood_as_people_say_it(said: str) -> None:
 def test_thanks_before_a_question_is_no_goodbye(said: str) -> None:
     assert act_of(said) is None
     assert not is_thanks(said)
+
+
+@pytest.mark.parametrize("said", ["谢谢", "好的谢谢", "谢谢您", "太感谢了", "辛苦了", "知道了谢谢", "thank you"])
+def test_thanks_alone_are_no_goodbye(said: str) -> None:
+    assert act_of(said) is Act.THANKS
+
+
+@pytest.mark.parametrize("said", ["没有了谢谢", "行了谢谢", "谢谢再见", "不用了谢谢", "好了好了谢谢您"])
+def test_thanks_with_a_goodbye_are_one(said: str) -> None:
+    assert act_of(said) is Act.GOODBYE
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["你是机器人吗", "你是真人吗", "您是不是机器人", "你是人还是机器", "请问你是人工吗", "你到底是不是真人", "是机器人在说话吗"],
+)
+def test_who_asks_whether_a_machine_speaks_is_told(said: str) -> None:
+    assert act_of(said) is Act.ROBOT
+
+
+@pytest.mark.parametrize("said", ["不要转人工", "先别转人工", "不用转人工了", "我不想转人工", "不需要人工服务", "别给我转客服"])
+def test_who_wants_no_person_stays(said: str) -> None:
+    assert act_of(said) is Act.NO_PERSON
+
+
+@pytest.mark.parametrize("said", ["喂", "喂喂", "喂，你好"])
+def test_hello_is_heard(said: str) -> None:
+    assert act_of(said) is Act.THERE

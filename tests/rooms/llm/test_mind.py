@@ -84,7 +84,8 @@ async def test_a_question_its_follow_up_and_goodbye() -> None:
     route, said = await talk.say("要钱吗")
     assert route is Route.STORED
     assert "不收费" in said
-    assert await talk.say("好谢谢啊") == (Route.GOODBYE, phrases.GOODBYE)
+    assert await talk.say("好谢谢啊") == (Route.NOTED, phrases.WELCOME)
+    assert await talk.say("谢谢") == (Route.GOODBYE, phrases.GOODBYE)
     assert talk.end == Close()
 
 
@@ -241,7 +242,7 @@ async def test_the_opposite_is_never_answered_with_its_opposite() -> None:
 async def test_a_dictated_number_is_noted_not_read_back() -> None:
     talk = Talk()
     route, said = await talk.say("我的手机号是幺三八零零幺三八零零零")
-    assert (route, said) == (Route.NOTED, "好的，您的手机号已经记下，只用于回访。还有什么可以帮您？")
+    assert (route, said) == (Route.NOTED, "好的，我听到了。需要时，工作人员会再和您核对手机号。还有什么可以帮您？")
     assert (await talk.say("没有"))[0] is Route.GOODBYE
 
 
@@ -484,3 +485,26 @@ async def test_a_follow_up_after_thanks_is_a_follow_up(question: str) -> None:
     talk = Talk()
     await talk.say("护照怎么办理")
     assert (await talk.say(question))[1] == ANSWER["passport-apply"]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"), [("谢谢", phrases.WELCOME), ("你是机器人吗", phrases.NOT_HUMAN), ("不要转人工", phrases.GO_ON)]
+)
+async def test_a_courtesy_goes_on_with_the_call(said: str, answer: str) -> None:
+    talk = Talk()
+    assert await talk.say(said) == (Route.NOTED, answer)
+    assert not isinstance(talk.end, Close | HandOver)
+
+
+@pytest.mark.parametrize(
+    ("question", "end"),
+    [
+        ("可以不交物业费吗", "物业费吗？"),
+        ("没有呢", "没有呢？"),
+        ("怎么办？", "怎么办？"),
+        ("怎么办", "怎么办吗？"),
+        ("要带什么", "什么吗？"),
+    ],
+)
+def test_no_question_is_asked_with_two_particles(question: str, end: str) -> None:
+    assert phrases.did_you_mean([question]).endswith(end)
