@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from hotline.zh.pinyin import fuzzy, syllables
 from hotline.zh.skeleton import skeleton
+from llm import emergency_english as english
 from llm import emergency_words as words
 from llm.emergency_words import EmergencyKind
 from llm.types import MaskedText
@@ -36,6 +37,7 @@ INSTRUCTIONS = {  # 12356 isn't answered at night everywhere: it never stands al
     EmergencyKind.MEDICAL: "请马上拨打120急救电话，说清地点，不要随意移动病人。我这就为您转接人工。",
     EmergencyKind.RESCUE: "请马上拨打119救援电话，有人受伤或不舒服同时拨打120。我这就为您转接人工。",
     EmergencyKind.TRAFFIC: "请先到路边安全处，有人受伤马上拨打120，并拨打122报警。我这就为您转接人工。",
+    EmergencyKind.THREAT: "我听到了，请您先冷静，有什么事慢慢说。有人有危险请马上拨打110。我这就为您转接人工。",
 }
 _VETOES: dict[EmergencyKind, tuple[re.Pattern[str], ...]] = {
     EmergencyKind.FIRE: (words.WORRY,),
@@ -58,9 +60,9 @@ class EmergencyRule:
 
     def check(self, text: MaskedText) -> Emergency | None:
         """The emergency in a turn, if any."""
-        folded = _SILENT.sub("", skeleton(text.text[:_LONGEST]).text)
-        plain = words.IDIOM.sub("、", folded)
-        kind = _said(plain) or self._heard(plain)
+        folded = skeleton(text.text[:_LONGEST]).text
+        plain = words.IDIOM.sub("、", _SILENT.sub("", folded))
+        kind = _said(plain) or self._heard(plain) or _in_english(folded.lower().replace("’", "'"))
         return Emergency(kind=kind, instruction=INSTRUCTIONS[kind]) if kind else None
 
     def _heard(self, plain: str) -> EmergencyKind | None:
@@ -70,7 +72,17 @@ class EmergencyRule:
         return next((kind for kind, phrase in self._sounds if phrase in sound), None)
 
 
+def _in_english(text: str) -> EmergencyKind | None:
+    if english.CRY.search(text) and english.CRIES.search(text):
+        return EmergencyKind.CRIME
+    if english.ABOUT.search(text) and not english.NOW.search(text):
+        return None
+    return next((kind for kind, said in english.SAID.items() if said.search(text)), None)
+
+
 def _said(plain: str) -> EmergencyKind | None:
+    if words.ACCIDENT.search(plain) and not words.MEANT.search(plain) and not _ordinary(EmergencyKind.MEDICAL, plain):
+        return EmergencyKind.MEDICAL
     if words.ALWAYS.search(plain) and not words.STORY.search(plain):
         return EmergencyKind.SELF_HARM
     now = words.NOW.search(plain) is not None

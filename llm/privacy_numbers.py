@@ -26,6 +26,7 @@ _ARTICLE_DIGITS = 5  # 第1、2、3条
 _TAIL_WORDS = re.compile(r"(?:结尾|收尾|打头|开头)")
 _OPENING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对好的是行了那就个然后接着后面再还有继续最位一四八几边末尾数字这您听]*")
 _CLOSING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对了吧好的]*")
+_WORD = re.compile(r"[一两二三四五六七八九](?:[下点些起样直定共会个天次句遍边般切]|旦)")  # 你记一下, 三点以后打
 _DICTATED = frozenset({
     Personal.MOBILE, Personal.LANDLINE, Personal.ID_CARD, Personal.BANK_CARD, Personal.PASSPORT, Personal.QQ, Personal.WECHAT,
     Personal.ACCOUNT, Personal.CREDIT_CODE, Personal.NUMBER, Personal.PLATE, Personal.BIRTH_DATE,
@@ -81,6 +82,7 @@ class _Reader:
 
     def read(self, run: Run) -> None:
         """Mask what is personal in one run."""
+        run = self._without_word(run)
         if self._continue(run) or self._correct(run):
             return
         start = len(self.items)
@@ -94,6 +96,20 @@ class _Reader:
             rest = []
             self._add(kind, group)
         self._read_rest(rest, run, joined=len(self.items) > start)
+
+    def _without_word(self, run: Run) -> Run:
+        """The run less the numeral of an ordinary word after a number that is whole without it."""
+        if _WORD.match(self._text, run.end - 1) is None:
+            return run
+        last = run.segments[-1]
+        shorter = Segment(start=last.start, end=last.end - 1, value=last.value[:-1], digits=last.digits - 1)
+        before = (*run.segments[:-1], *([shorter] if shorter.value else []))
+        if not before:
+            return run
+        begun = self._last.value if self._last is not None and self._last.open else ""
+        tail = "".join(s.value for s in _grouped(before)[-1])
+        whole = kinds.kind_by_form(tail) or kinds.kind_by_form(begun + "".join(s.value for s in before))
+        return Run(segments=before) if whole else run
 
     def _continue(self, run: Run) -> bool:
         """The rest of a number that the last turn left open."""

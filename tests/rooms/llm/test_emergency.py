@@ -10,6 +10,14 @@ from llm.privacy import CallMasker
 RULE = EmergencyRule()
 SAID = {
     EmergencyKind.SELF_HARM: [
+        "我要从你们楼上跳下去",
+        "我就吊死在你们单位门口",
+        "I want to kill myself",
+        "我准备了安眠药",
+        "我攒了一百片安眠药",
+        "我要死在你们门口",
+        "我死给你们看",
+        "I don't want to live anymore",
         "不想活了",
         "药我都准备好了就在桌上",
         "站在楼顶给你们打个电话",
@@ -36,6 +44,13 @@ SAID = {
         "我真的撑不下去了想结束这一切",
     ],
     EmergencyKind.FIRE: [
+        "Help me, there's a fire!",
+        "屋里有烟",
+        "屋子里全是浓烟",
+        "电线断了掉在路上有火花",
+        "高压线掉在地上了",
+        "插座冒火花",
+        "厨房有一股烧焦味",
         "我家着火了",
         "隔壁起火了快来人",
         "厨房烧起来了",
@@ -49,6 +64,17 @@ SAID = {
         "着火啦快来人",
     ],
     EmergencyKind.CRIME: [
+        "邻居打我家孩子",
+        "家暴",
+        "老公打我",
+        "快来人救命",
+        "老人走失了",
+        "孩子丢了",
+        "我奶奶走失了",
+        "help! help!",
+        "I've been robbed",
+        "call the police",
+        "赶紧报警",
         "楼下有人打架拿着刀",
         "有人抢劫",
         "有人撬我家门",
@@ -66,6 +92,18 @@ SAID = {
         "他们正在砸我家门",
     ],
     EmergencyKind.MEDICAL: [
+        "我女儿吞了一颗纽扣电池",
+        "帮我打幺二零",
+        "孩子误食老鼠药",
+        "食物中毒",
+        "流血不止",
+        "我被狗咬了流血了",
+        "孩子发烧四十度抽搐",
+        "孩子发烧四十度",
+        "孩子喝了农药",
+        "三岁娃把洗衣液当果汁喝了",
+        "我不小心喝了消毒水",
+        "call an ambulance",
         "我爸突然晕倒了没有呼吸",
         "我妈心脏病犯了",
         "老人摔倒了动不了",
@@ -82,6 +120,12 @@ SAID = {
         "肚子疼得受不了，帮我叫个救护车",
     ],
     EmergencyKind.RESCUE: [
+        "我们几个人卡在电梯里",
+        "停电了电梯里有人",
+        "电梯困人",
+        "地震了",
+        "刚才地震了房子在晃",
+        "I'm trapped",
         "孩子掉河里了",
         "我被困在电梯里了",
         "楼塌了下面埋了人",
@@ -90,6 +134,11 @@ SAID = {
         "房子要塌了",
     ],
     EmergencyKind.GAS: [
+        "一氧化碳报警器响了",
+        "闻到臭鸡蛋味",
+        "闻到煤气味",
+        "gas leak in my kitchen",
+        "燃气灶打不着火闻到煤气味",
         "煤气漏了好大味道",
         "家里闻到一股煤气味",
         "家里煤气中毒两个人倒了",
@@ -103,8 +152,38 @@ SAID = {
         "高速上追尾了车里有人",
         "外卖员被撞飞了",
     ],
+    EmergencyKind.THREAT: [
+        "I am going to kill you",
+        "我要炸了你们",
+        "我要把你们单位炸了",
+        "我要杀了你们",
+        "我想去杀人",
+    ],
 }
 ORDINARY = [
+    "How to report a fire hazard",
+    "what's the ambulance fee",
+    "老人丢了老年证",
+    "邻居打我家墙",
+    "离婚家暴证据有哪些",
+    "燃气灶打不着火",
+    "打火机打不着火",
+    "车打不着火",
+    "天然气灶点不着火",
+    "孩子身份证丢了",
+    "我妈社保卡丢了",
+    "爸爸的手机不见了",
+    "电梯里有人抽烟",
+    "楼道里有人抽烟",
+    "被狗咬了打血清报销吗",
+    "河里有臭鸡蛋味",
+    "家里有烟花能放吗",
+    "How do I apply for a fire safety permit",
+    "can you help me with my residence permit",
+    "老人走失手环怎么领",
+    "地震局电话",
+    "反家暴法什么时候实施",
+    "我要去砍价",
     "消防通道被占",
     "着火了怎么赔偿去年的事",
     "煤气费怎么交",
@@ -235,6 +314,12 @@ def test_an_emergency_is_heard(kind: EmergencyKind, words: str) -> None:
     found = check(words)
     assert found is not None
     assert (found.kind, found.instruction) == (kind, INSTRUCTIONS[kind])
+
+
+def test_poison_that_was_meant_is_no_accident() -> None:
+    found = check("我不想活了，把农药当水喝了")
+    assert found is not None
+    assert found.kind is EmergencyKind.SELF_HARM
 
 
 @pytest.mark.parametrize("words", PRESENT_WINS)

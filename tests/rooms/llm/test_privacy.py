@@ -209,6 +209,28 @@ def test_plain_words_are_no_names_and_no_houses(raw: str) -> None:
     assert masked(raw).text == raw
 
 
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("我的电话是 13912345678 你记一下", "我的电话是 〈手机号·1〉 你记一下"),
+        ("13912345678一起说", "〈手机号·1〉一起说"),
+        ("13912345678三点以后打", "〈手机号·1〉三点以后打"),
+        ("幺三九一二三四五六七八一会儿打", "〈手机号·1〉一会儿打"),
+        ("❶❸❾⓵⓶⓷④⑤⑥⑦⑧", "〈手机号·1〉"),
+        ("1一起", "1一起"),
+        ("就一下", "就一下"),
+    ],
+)
+def test_a_numeral_in_a_word_is_no_part_of_a_whole_number(raw: str, text: str) -> None:
+    assert CallMasker(mask_budget_ms=60_000).mask(raw).text == text
+
+
+def test_a_numeral_in_a_word_is_no_part_of_the_rest_of_a_number() -> None:
+    masker = CallMasker(mask_budget_ms=60_000)
+    masker.mask("我的手机号是139")
+    assert masker.mask("12345678你记一下").text == "〈手机号·1〉你记一下"
+
+
 def test_a_number_goes_on_over_turns() -> None:
     assert call("幺三九", "零零零零", "嗯，等一下", "五六七八", asked_for=Personal.MOBILE) == [
         "〈手机号·1〉",
