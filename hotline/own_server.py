@@ -8,7 +8,7 @@ import secrets
 import socket
 import sys
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -87,11 +87,13 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.terminate()
     try:
-        async with asyncio.timeout(STOP_WITHIN_S):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_WITHIN_S):
+                await process.wait()
+    finally:  # also when who waits is cancelled: no server outlives its command
+        if process.returncode is None:
+            process.kill()
             await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
 
 
 def _last_line(log_path: Path) -> str:

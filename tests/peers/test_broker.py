@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -22,8 +20,9 @@ from hotline.handoff.offers import build_offer, message_of
 from hotline.handoff.relay import Relay
 from hotline.handoff.types import BrokerRefused, BrokerUnavailable
 from hotline.record.store import Offer, OutboxRow, Store
+from tests.processes import running_python
 
-QUICK = MqttSettings(port=0, reconnect_min_ms=10, reconnect_max_ms=40, poll_ms=30_000, answer_timeout_ms=2_000)
+QUICK = MqttSettings(port=0, reconnect_min_ms=10, reconnect_max_ms=40, poll_ms=30_000, answer_timeout_ms=20_000)
 
 
 def an_offer(tenant: str = "city", *, urgent: bool = False) -> Offer:
@@ -150,6 +149,7 @@ async def test_offers_wait_while_no_broker_runs_and_go_when_one_comes(store: Sto
 async def test_a_broker_that_restarts_is_found_again(store: Store, unused_port: int) -> None:
     settings = replace(QUICK, port=unused_port, poll_ms=10)
     async with running(Relay(store, settings).run):
+        made: set[str] = set()  # what one broker did not acknowledge before it went comes again from the next
         for _ in range(2):
             await store.hand_over(offer := an_offer())
             async with embedded_broker(port=unused_port):
@@ -160,7 +160,8 @@ async def test_a_broker_that_restarts_is_found_again(store: Store, unused_port: 
                     seen = {(await console.got.get())["id"]}
                     while late.id not in seen:
                         seen.add((await console.got.get())["id"])
-            assert seen <= {offer.id, late.id}
+            made |= {offer.id, late.id}
+            assert seen <= made
 
 
 async def test_a_bot_that_is_killed_with_no_broker_loses_no_offer(store: Store, broker: MqttSettings, tmp_path: Path) -> None:
@@ -180,11 +181,8 @@ async def call(url):
 
 asyncio.run(call(sys.argv[1]))
 """
-    root = Path(__file__).parents[2]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", bot, f"sqlite:///{tmp_path}/record.db", cwd=root, env={**os.environ, "PYTHONPATH": "."}
-    )
-    assert await process.wait() == -signal.SIGKILL
+    async with running_python("-c", bot, f"sqlite:///{tmp_path}/record.db") as process:
+        assert await process.wait() == -signal.SIGKILL
 
     console = Console(broker)
     async with running(console.run):

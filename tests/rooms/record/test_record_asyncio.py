@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
-import sys
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hotline.record.store import CallOpened, Offer, RecordUnavailable, Store, TurnDone
+from tests.processes import running_python
 
 
 @contextmanager
@@ -225,13 +225,8 @@ except asyncio.CancelledError:
 
 
 async def test_a_process_that_forgets_to_close_ends_by_itself(url: str) -> None:
-    server = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", FORGETFUL, url),
-        cwd=Path(__file__).parents[3],
-        env={**os.environ, "PYTHONPATH": "."},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    said, _ = await server.communicate()
+    async with running_python("-c", FORGETFUL, url, stdout=subprocess.PIPE) as server:
+        said, _ = await server.communicate()
 
     assert (server.returncode, said.strip()) == (0, b"cancelled")
     store = await Store.connect(url)

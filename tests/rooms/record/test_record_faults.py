@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sqlite3
 import sys
@@ -19,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from hotline.record import tables
 from hotline.record.engine import reading, told_in_ours
 from hotline.record.store import CallOpened, Offer, RecordError, RecordFull, RecordUnavailable, Store, TurnDone
+from tests.processes import running_python
 
 
 async def _set_pragma(store: Store, pragma: str) -> None:
@@ -180,13 +180,8 @@ asyncio.run(serve(*sys.argv[1:]))
 
 
 async def test_two_servers_that_start_at_once_and_are_killed_leave_both_offers(url: str) -> None:
-    servers = [
-        await asyncio.create_subprocess_exec(
-            sys.executable, "-c", SERVER, url, name, cwd=Path(__file__).parents[3], env={**os.environ, "PYTHONPATH": "."}
-        )
-        for name in ("one", "two")
-    ]
-    assert [await server.wait() for server in servers] == [-signal.SIGKILL, -signal.SIGKILL]
+    async with running_python("-c", SERVER, url, "one") as one, running_python("-c", SERVER, url, "two") as two:
+        assert [await server.wait() for server in (one, two)] == [-signal.SIGKILL, -signal.SIGKILL]
 
     store = await Store.connect(url)
     offers = [row.what for row in await store.outbox_due() if isinstance(row.what, Offer)]
