@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from llm.amounts import answering_text, asks_amount
 from llm.gate import About, doubts, things_in
 from llm.retrieve import content, plain
 from llm.sound import sound_of
@@ -84,6 +85,7 @@ def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: 
     facet = _facet(folded)
     if (facet is None and not objection) or (not objection and names_another_matter(question, topic)):
         return None
+    amount = asks_amount(question)
     siblings = [entry for entry in entries if entry.topic == topic.topic and entry.id != topic.id]
     for entry in (topic, *siblings):
         # an objection may hold a negation or a figure that is wrong: that is what the answer corrects
@@ -94,7 +96,7 @@ def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: 
         if objection and facet is None:
             return FollowUp(entry=topic, text=topic.answer, objection=True)
         for text in (entry.detail, entry.answer) if facet is _ANYTHING else (entry.answer, entry.detail):
-            if facet and re.search(facet, text):
+            if facet and re.search(facet, text) and (not amount or text == answering_text(question, entry)):
                 return FollowUp(entry=entry, text=text, objection=objection)
     return None
 

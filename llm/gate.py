@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hotline.zh.numerals import DIGIT_OF, parse_number
+from llm.amounts import answering_text, asks_amount
 from llm.retrieve import content, plain
 from llm.sound import sound_of, syllable_of
 from llm.types import Entry
@@ -26,6 +28,7 @@ class About(enum.Enum):
     REGION = "region"
     YEAR = "year"
     STRANGE = "strange"  # it asks about something that the entry has no word for
+    AMOUNT = "amount"  # it asks for a fee or a sum, and the entry states none
     NUMBER = "number"
     DATE = "date"
 
@@ -73,6 +76,20 @@ _REGIONS = re.compile(
     "青岛|济南|大连|沈阳|哈尔滨|长春|石家庄|太原|合肥|福州|厦门|南昌|昆明|贵阳|南宁|海口|兰州|西宁|银川|乌鲁木齐|"
     "拉萨|呼和浩特|宁波|温州|无锡|常州|东莞|佛山|珠海"
 )
+# Another question about the same thing; the entry's wordings must ask it too.
+_TURNS = (
+    ("退", re.compile("退(?!休|役|伍)")),
+    ("补缴", re.compile("补[缴交]|断[缴交保]|停[缴保]|漏缴")),
+    ("输赢", re.compile("[打判]?输|败诉|胜诉|赢了|[打能]赢|怎么判|判[几决刑]|不服")),
+    ("打人", re.compile("打(?:了|伤|死)?(?:我|人|他|她|邻居|老婆|孩子|架)(?!的?电话)|被.{0,3}打|揍|殴|动手")),
+    ("伤害", re.compile("咬|抓伤|受伤|弄伤|砸[了伤到坏]")),
+    ("漏水", re.compile("漏水|漏了|渗水|漏得")),
+    ("违法吗", re.compile("犯法|犯罪|坐牢|违法吗|合法吗")),
+    ("彩礼", re.compile("彩礼|礼金|嫁妆|聘礼")),
+    ("偷", re.compile("偷(?:东西|我|人)")),
+)
+_ELSEWHERE = re.compile("[异一]地|外地|跨省|省外|外省|别的省|别的城市|老家")
+_NARROW = (re.compile("租"), _ELSEWHERE)  # an entry that speaks of nothing else answers no wider question
 _RELATIVE_DATES = ("去年", "前年", "明年", "后年", "今年", "上个月", "下个月", "以前的政策", "旧政策", "新政策")
 # Said in any question, about anything: kin, numerals, time of day, directions, and verbs that mean little by themselves.
 _NEUTRAL = frozenset(
@@ -81,6 +98,8 @@ _NEUTRAL = frozenset(
     "哦嗯唉哎喂这那哪谁什么怎样如何咋啥为何不没无别很太挺非常特更最好坏大小真有是要想能会可应该需必须做干搞弄办用找看听说讲问告诉知道觉得行成拿取领拉放"
     "带交收付花拖打帮忙请求麻烦谢操作处理解决管只每全各另其他之前比如东西事情忽突然马总老直常实其现立快慢急赶紧旧新开关吃住跑走坐站等完种样类肯愿具体详细"
 )
+_OF_AMOUNTS = frozenset("钱费收罚价格贵块元比例")
+_LIGHT = re.compile("一[排堆群伙]|没法|[领办弄搞]法")
 _WHERE = re.compile("在哪[里儿]?$|在什么地方$|地址|怎么走|位置")
 _WHERE_KNOWN = re.compile("地址|位于|位置")
 _CONTENT_PER_STRANGE = 12  # a long story may hold one strange character for so many others
@@ -103,9 +122,12 @@ def doubts(question: str, entry: Entry, *, region: str = "") -> tuple[Doubt, ...
     found = [Doubt(about=About.POLARITY, hard=True) for said in asked.denied if said not in known.denied]
     found += [Doubt(about=About.WORD, hard=True, word=word) for word in sorted(asked.actions - known.actions)]
     found += [Doubt(about=About.WORD, hard=True, word=word) for word in sorted(_strange_things(asked.things, entry))]
+    found += _turned(question, entry)
+    if not answering_text(question, entry):
+        found.append(Doubt(about=About.AMOUNT, hard=True))
     strange = asked.regions - known.regions - {region.rstrip("市省")}
     found += [Doubt(about=About.REGION, hard=True, word=place) for place in sorted(strange)]
-    found += _strange(question, entry)
+    found += _strange(question.replace(region, "") if region else question, entry)
     found += [Doubt(about=About.YEAR, hard=True) for _ in asked.years - known.years]
     found += [Doubt(about=About.NUMBER, hard=False) for _ in asked.numbers - known.numbers - asked.years]
     found += [Doubt(about=About.DATE, hard=False, word=word) for word in sorted(asked.dates - known.dates)]
@@ -119,21 +141,45 @@ def things_in(text: str) -> frozenset[str]:
     return _read(text).things
 
 
+def _turned(question: str, entry: Entry) -> list[Doubt]:
+    """社保可以退吗 is no question about years, and 公积金怎么提取 is wider than what is known of tenants."""
+    asked, wordings = plain(question), [plain(text) for text in (entry.question, *entry.paraphrases)]
+    texts = [*wordings, plain(entry.answer), plain(entry.detail)]
+    missing = [word for word, turn in _TURNS if turn.search(asked) and not any(map(turn.search, wordings))]
+    if _ELSEWHERE.search(asked) and not any(map(_ELSEWHERE.search, texts)):
+        missing.append("异地")
+    narrow = any(all(map(only.search, wordings)) and not only.search(asked) for only in _NARROW)
+    missing += ["范围"] * narrow
+    return [Doubt(about=About.STRANGE, hard=True, word=word) for word in missing]
+
+
 def _strange(question: str, entry: Entry) -> list[Doubt]:
     """Same matter, another question: 养老金什么时候涨 is not answered by how many years one pays."""
     asked = content(question)
-    odd = {char for char in asked if not char.isascii() and char not in _NEUTRAL and sound_of(char) not in _sounds_in(entry)}
+    neutral = _NEUTRAL | _OF_AMOUNTS if asks_amount(question) else _NEUTRAL  # a text that states the amount is looked for elsewhere
+    uncovered = _uncovered(_LIGHT.sub("", plain(question)), entry)
+    odd = {char for char in uncovered if char in asked and char not in neutral and not char.isascii()}
     found = [Doubt(about=About.STRANGE, hard=True)] if len(odd) > len(asked) // _CONTENT_PER_STRANGE else []
     if _WHERE.search(plain(question)) and not _WHERE_KNOWN.search(entry.answer + entry.detail):
         found.append(Doubt(about=About.STRANGE, hard=True, word="地址"))
     return found
 
 
+def _uncovered(folded: str, entry: Entry) -> set[str]:
+    """Characters that the entry doesn't hold, not even by the sound of a pair: 身分正 is 身份证, but 咬 is not 要."""
+    known, sounds = _grams_in(entry), [sound_of(char) for char in folded]
+    pairs = [(first, second) in known for first, second in itertools.pairwise(sounds)]
+    heard = [before or after for before, after in zip([False, *pairs], [*pairs, False], strict=True)] if folded else []
+    return {char for char, same in zip(folded, heard, strict=True) if not same and char not in known}
+
+
 @functools.lru_cache(maxsize=2048)
-def _sounds_in(entry: Entry) -> frozenset[str]:
-    return frozenset(
-        sound_of(char) for text in (entry.question, *entry.paraphrases, entry.answer, entry.detail) for char in plain(text)
-    )
+def _grams_in(entry: Entry) -> frozenset[str | tuple[str, str]]:
+    """Characters as written, and the sounds of each pair."""
+    found: set[str | tuple[str, str]] = set()
+    for text in map(plain, (entry.question, *entry.paraphrases, entry.answer, entry.detail)):
+        found.update(text, itertools.pairwise(map(sound_of, text)))
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

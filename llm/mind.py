@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from llm import phrases
+from llm.amounts import answering_text
 from llm.clauses import clauses
 from llm.correction import what_counts
 from llm.dialogue_acts import Act, act_of, is_thanks
@@ -44,6 +45,7 @@ from llm.types import (
 )
 
 _SEARCHED = 8
+_ENOUGH_TO_TELL = 6  # characters by which an answer and its detail differ
 _OFFER_FROM = 0.36  # a candidate below this is not worth a clarifying question
 _FITS_FROM = 0.25  # among two candidates only
 _GENERATE_FROM = 0.45  # below this no passage is near enough for an engine to rest on
@@ -158,7 +160,7 @@ class AnsweringMind:
             return _speak(Route.REPEAT, phrases.NOTHING_SAID_YET, 1.0, "nothing to repeat")
         entry = topic_of(Dialogue(history=(last,)), self.entries) if last.route in {Route.HOT, Route.STORED} else None
         said = last.said.removeprefix(phrases.AGAIN)
-        text = phrases.AGAIN + (entry.answer if entry else said)
+        text = phrases.AGAIN + (_whole(entry, said) if entry else said)
         return _speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
 
     # ------------------------------------------------------------ stored answers
@@ -197,7 +199,7 @@ class AnsweringMind:
             (Route.STORED, self._pool.match_stored(found.asked, found.passages)),
         ):
             if verdict.entry:
-                return _speak(route, verdict.entry.answer, verdict.score, verdict.why, verdict.entry)
+                return _speak(route, answering_text(found.asked, verdict.entry), verdict.score, verdict.why, verdict.entry)
         return self._follow_steps(found) or self._open_steps(found)
 
     def _open_steps(self, found: _Found) -> tuple[Step, ...] | None:
@@ -209,7 +211,7 @@ class AnsweringMind:
         score, _, entry = fits[0]
         if any(doubt.hard for doubt in doubts(found.said, entry, region=self._settings.region)):
             return None
-        return _speak(Route.STORED, entry.answer, score, "fits one of the candidates", entry)
+        return _speak(Route.STORED, answering_text(found.said, entry), score, "fits one of the candidates", entry)
 
     def _follow_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic is None or found.open:
@@ -274,6 +276,7 @@ class AnsweringMind:
         if is_bare(found.asked):
             return ()
         near = [passage for passage in found.passages if passage.score >= _OFFER_FROM and _same_thing(found.asked, passage.entry)]
+        near = [p for p in near if not any(d.hard for d in doubts(found.asked, p.entry, region=self._settings.region))] or near
         return tuple(passage.entry for passage in near[:2] if near[0].score - passage.score < self._settings.hot_margin)
 
     def _offered(self, dialogue: Dialogue) -> tuple[Entry, ...]:
@@ -307,6 +310,11 @@ def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:
     if not chosen:
         return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "chose, but nothing was offered")
     return _speak(Route.STORED, chosen[0].answer, 1.0, "chosen after a clarifying question", chosen[0])
+
+
+def _whole(entry: Entry, said: str) -> str:
+    """The entry's text that said is the beginning of."""
+    return entry.detail if said and entry.detail.startswith(said[:_ENOUGH_TO_TELL]) else entry.answer
 
 
 def _same_thing(asked: str, entry: Entry) -> bool:

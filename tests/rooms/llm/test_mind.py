@@ -508,3 +508,47 @@ async def test_a_courtesy_goes_on_with_the_call(said: str, answer: str) -> None:
 )
 def test_no_question_is_asked_with_two_particles(question: str, end: str) -> None:
     assert phrases.did_you_mean([question]).endswith(end)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *(
+            "护照要多少钱",
+            "办护照收费吗",
+            "律师费多少",
+            "法律援助要钱吗",
+            "社保每个月交多少钱",
+            "养老金每个月多少钱",
+            "户口迁入要钱吗",
+        ),
+        *("被狗咬了要打疫苗吗", "结婚需要彩礼吗", "结婚要房子吗", "结婚要体检吗", "异地医保报销多少", "外地住院报百分之几"),
+        *("社保断缴了怎么补", "社保可以退吗", "社保怎么补缴", "我能打我邻居吗", "水管漏水了", "仲裁输了怎么办", "仲裁不服怎么办"),
+        *("公积金怎么提取", "公积金能取出来吗", "护照被扣了怎么办", "举报违停要钱吗", "单车押金怎么退"),
+    ],
+)
+async def test_what_no_entry_says_is_asked_about_and_not_answered(question: str) -> None:
+    assert (await Talk().say(question))[0] is Route.CLARIFY
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("身份证丢了补办要多少钱", DETAIL["id-card-replace"]),
+        ("租房公积金能提多少钱", DETAIL["fund-rent"]),
+        ("违停罚多少钱", DETAIL["parking-report"]),
+        ("居住证补办多少钱", ANSWER["residence-permit-replace"]),
+        ("领结婚证多少钱", ANSWER["marriage-register"]),
+        ("生育津贴能领多少钱", ANSWER["maternity-allowance"]),
+    ],
+)
+async def test_an_amount_is_answered_by_the_text_that_states_it(question: str, text: str) -> None:
+    talk = Talk()
+    assert (await talk.say(question))[1] == text
+    assert (await talk.say("再说一遍"))[1] == phrases.AGAIN + text
+
+
+async def test_years_of_payment_are_no_amount_for_a_follow_up() -> None:
+    talk = Talk()
+    await talk.say("养老保险要缴满多少年才能领")
+    assert (await talk.say("要多少钱"))[0] is Route.CLARIFY
