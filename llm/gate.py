@@ -68,7 +68,7 @@ _THINGS = (
     *("廉租房 公租房 保障房", "失业金 失业保险", "工伤", "维修基金", "上学 小学 中学 入学 学区 幼儿园", "快递"),
     *("地铁 公交", "婴儿 新生儿 宝宝", "手机", "外卖", "机票 火车票", "天气", "发黄 水质", "急诊 门诊", "护照", "身份证"),
     *("居住证", "户口 落户", "公积金", "医保 医疗保险", "营业执照 个体户 个体 执照", "食品经营许可", "发票", "物业费"),
-    *("养猫",),
+    *("养猫", "大厅 政务中心 服务中心"),
 )
 _REGIONS = re.compile(
     "北京|上海|天津|重庆|河北|山西|辽宁|吉林|黑龙江|江苏|浙江|安徽|福建|江西|山东|河南|湖北|湖南|广东|海南|四川|贵州|"
@@ -86,10 +86,12 @@ _TURNS = (
     ("漏水", re.compile("漏水|漏了|渗水|漏得")),
     ("违法吗", re.compile("犯法|犯罪|坐牢|违法吗|合法吗")),
     ("彩礼", re.compile("彩礼|礼金|嫁妆|聘礼")),
+    ("坏了", re.compile("坏(?:了|掉)|故障|失灵")),
+    ("开店花费", re.compile("开(?!发?票|证明|具).{1,5}?(?:要|得|需要|花)(?:花)?多少钱")),
     ("偷", re.compile("偷(?:东西|我|人)")),
 )
 _ELSEWHERE = re.compile("[异一]地|外地|跨省|省外|外省|别的省|别的城市|老家")
-_NARROW = (re.compile("租"), _ELSEWHERE)  # an entry that speaks of nothing else answers no wider question
+_NARROW = (re.compile("租"), re.compile("[狗犬]"), _ELSEWHERE)  # an entry that speaks of nothing else answers no wider question
 _RELATIVE_DATES = ("去年", "前年", "明年", "后年", "今年", "上个月", "下个月", "以前的政策", "旧政策", "新政策")
 # Said in any question, about anything: kin, numerals, time of day, directions, and verbs that mean little by themselves.
 _NEUTRAL = frozenset(
