@@ -294,3 +294,8 @@ def test_who_wants_no_person_stays(said: str) -> None:
 @pytest.mark.parametrize("said", ["喂", "喂喂", "喂，你好"])
 def test_hello_is_heard(said: str) -> None:
     assert act_of(said) is Act.THERE
+
+
+@pytest.mark.parametrize("said", ["我是人", "是人工", "找真人"])
+def test_who_speaks_of_people_does_not_ask_what_we_are(said: str) -> None:
+    assert act_of(said) is not Act.ROBOT
