@@ -15,6 +15,7 @@ import structlog
 
 from engines.manifest import Manifest, Source, write_manifest
 from hotline import cli
+from hotline.commands import models
 from hotline.errors import HotlineError, ModelMissing
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,7 +51,7 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
         def body(_arguments: object) -> int:
             raise error
 
-        monkeypatch.setattr(cli, "_models_list", body)
+        monkeypatch.setattr(models, "_list", body)
 
     return make
 
