@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     import threading
@@ -230,7 +230,7 @@ class EndpointSettings:
 class HearingSettings:
     """The listening room. model: a catalogue name or a folder of CTranslate2 weights; vad: silero or webrtc."""
 
-    vad: str = "silero"
+    vad: Literal["silero", "webrtc"] = "silero"
     model: str = "whisper-base"
     workers: int = 2
     threads_per_worker: int = 1

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hotline.commands import bench, demo, doctor, engine, models, replay, serve, text
+from hotline.commands import bench, completion, config, demo, doctor, engine, models, replay, serve, text
 from hotline.commands.common import Body
 from hotline.errors import OURS, explain
 
@@ -25,7 +25,9 @@ _COMMANDS = (
     models,
     doctor,
     bench,
+    config,
     engine,
+    completion,
 )
 _EXIT_CODES = "exit codes: 0 done, 1 it failed or found something, 2 wrong usage, 130 interrupted"
 

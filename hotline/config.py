@@ -78,13 +78,40 @@ class Settings:
 def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
     """Read the settings. path None: HOTLINE_CONFIG, else configs/hotline.toml. Raises ConfigWrong: it names place and mend."""
     environment = os.environ if environment is None else environment
-    if path is None:
-        path = Path(environment["HOTLINE_CONFIG"]) if environment.get("HOTLINE_CONFIG") else configs_dir() / "hotline.toml"
+    path = path or settings_file(environment)
     values = _read(path)
     for name, text in environment.items():
         if name.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
             _set(values, name, text)
     return _checked(values, path)
+
+
+def settings_file(environment: Mapping[str, str] | None = None) -> Path:
+    """The file in force when none is named: HOTLINE_CONFIG, else the shipped one."""
+    named = (os.environ if environment is None else environment).get("HOTLINE_CONFIG")
+    return Path(named) if named else configs_dir() / "hotline.toml"
+
+
+def variable_of(place: str) -> str:
+    """The environment variable of a setting, e.g. server.port → HOTLINE_SERVER__PORT."""
+    return _PREFIX + place.upper().replace(".", "__")
+
+
+def check(path: Path) -> Settings:
+    """Read a file alone, and look at what only shows when parts are put together. Raises ConfigWrong."""
+    settings = load(path, {})
+    folder = configs_dir() / settings.answering.knowledge_dir
+    if not folder.is_dir():
+        raise ConfigWrong(f"answering.knowledge_dir: no folder {folder}", what_to_do="name the folder of the knowledge base")
+    ports = {"server.port": settings.server.port, "metrics.port": settings.metrics.port}
+    if settings.mqtt.embedded:
+        ports["mqtt.port"] = settings.mqtt.port
+    seen: dict[int, str] = {}
+    for place, port in ports.items():
+        if port and port in seen:
+            raise ConfigWrong(f"{place} and {seen[port]} are both {port}", what_to_do="give each a port of its own")
+        seen[port] = place
+    return settings
 
 
 def _read(path: Path) -> dict[str, Any]:

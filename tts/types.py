@@ -8,7 +8,7 @@ SpeakingError
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +69,7 @@ class SpeakingSettings:
     cache_mb: of synthesised clauses on disk; 0: no cache, every clause is synthesised when it is said.
     """
 
-    voice: str = "neural"
+    voice: Literal["neural", "espeak"] = "neural"
     speed: float = 1.15
     level_dbov: float = -20.0
     peak_dbfs: float = -3.0

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
     *(["serve"], ["text"], ["replay"], ["demo"], ["doctor"], ["bench"], ["engine"]),
     *(["models"], ["models", "list"], ["models", "pull"], ["models", "verify"]),
+    *(["config"], ["config", "show"], ["config", "check"], ["config", "docs"], ["completion"]),
 )
 
 

@@ -89,11 +89,6 @@ def test_without_any_voice_it_is_told_how_to_get_one(monkeypatch: pytest.MonkeyP
         _voices(Settings(speaking=ESPEAK_HERE))
 
 
-def test_a_voice_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ConfigWrong, match=r"speaking\.voice: siri is no voice"):
-        _voices(Settings(speaking=SpeakingSettings(voice="siri")))
-
-
 @pytest.mark.usefixtures("no_models")
 def test_a_synthetic_caller_needs_the_neural_voice() -> None:
     with pytest.raises(ModelMissing) as missing:
@@ -111,11 +106,6 @@ async def test_a_recogniser_that_is_not_pulled_is_told(brief: Settings, vad: str
     assert isinstance(error, ModelMissing)
     assert model in str(error)
     assert "hotline models pull" in error.what_to_do
-
-
-@pytest.mark.usefixtures("no_models")
-async def test_a_detector_that_does_not_exist_is_refused(brief: Settings) -> None:
-    assert "hearing.vad: ears is no detector" in str(await fails(replace(brief, hearing=HearingSettings(vad="ears"))))
 
 
 async def test_an_engine_that_does_not_exist_is_refused(settings: Settings) -> None:

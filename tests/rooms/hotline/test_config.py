@@ -81,17 +81,6 @@ def test_only_what_has_no_default_is_commented_out() -> None:
     assert commented == {"server.token", *(f"mqtt.{key}" for key in ("username", "password", "ca_file", "cert_file", "key_file"))}
 
 
-def test_every_knob_is_explained_or_has_its_unit_in_its_name() -> None:
-    units = ("_ms", "_s", "_mb", "_tokens", "_bytes")
-    plain = {"host", "port", "tls", "username", "key_file", "threads_per_worker", "engine_threads", "temperature"}
-    silent = [
-        place
-        for place, line in listed().items()
-        if "#" not in line[1:] and not place.endswith(units) and place.rsplit(".", 1)[1] not in {*plain, "max_tokens"}
-    ]
-    assert silent == ["answering.stored_margin"]  # as the line above it
-
-
 def test_a_checkout_and_an_installation_load_their_own_file() -> None:
     assert load(environment={}) == load(SHIPPED, {})
 
