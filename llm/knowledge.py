@@ -1,120 +1,173 @@
-"""Knowledge files → checked entries. Knows nothing of questions, of search or of speech.
+"""A folder of knowledge files → checked entries. Knows nothing of questions, of search or of speech.
 
-A file is YAML as `configs/schema/kb.schema.json` says. Every complaint names the file, the entry and the mend; one broken file
-refuses the whole knowledge base, so that no call is answered from half of it.
+Every fault names the file, the line, the entry and the mend; one broken file refuses the whole knowledge base, so that no call is
+answered from half of it. An entry whose time is over is left out instead: a hotline must not stay away on New Year's Day.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import functools
-import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import jsonschema
-import yaml
-
+from llm.knowledge_file import Fault, Placed, read_file
+from llm.retrieve import content, plain
 from llm.types import Entry, KnowledgeWrong
 
 _SCHEMA_AT = "schema/kb.schema.json"
-_MENDS = {
-    "additionalProperties": "remove the unknown field or correct its name",
-    "required": "add the missing field",
-    "pattern": "use lower-case letters, digits and hyphens",
-    "maxLength": "shorten it",
-    "minLength": "write it out",
-    "minItems": "add more, as callers say it",
-    "uniqueItems": "remove the repeated line",
-    "enum": "use one of the listed values",
-    "format": "write the date as 2026-01-31",
-}
+_TOLD_AT_MOST = 3
 
 
-def load(folder: Path, *, today: dt.date | None = None, schema: Path | None = None) -> tuple[Entry, ...]:
-    """Every entry of every *.yaml file in the folder, in the files' order. Raises KnowledgeWrong.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A knowledge folder as it is: the entries without a fault of their own, in the files' order, and every fault."""
 
-    today: an entry that ends before it is refused. schema: default `schema/kb.schema.json` beside the knowledge folder.
+    placed: tuple[Placed, ...]
+    faults: tuple[Fault, ...]
+
+
+def load(
+    folder: Path,
+    *,
+    today: dt.date | None = None,
+    schema: Path | None = None,
+    left_out: Callable[[Entry], None] = lambda _: None,
+) -> tuple[Entry, ...]:
+    """Every entry of every *.yaml file in the folder itself, in the files' order. Raises KnowledgeWrong with the first faults.
+
+    today: an entry that ended before it is left out, and told to left_out. schema: default schema/kb.schema.json beside it.
     """
-    files = sorted(folder.glob("*.yaml"))
-    if not files:
-        raise KnowledgeWrong(f"{folder}: no *.yaml file there; point knowledge_dir at the folder of the knowledge base")
-    check = _validator(schema or folder.parent / _SCHEMA_AT)
-    entries: list[Entry] = []
-    seen: dict[str, str] = {}
-    for file in files:
-        for entry in _read(file, check):
-            if entry.id in seen:
-                raise KnowledgeWrong(f"{file.name}: entry {entry.id}: the id is taken in {seen[entry.id]}; choose another")
-            _check_dates(entry, file.name, today)
-            seen[entry.id] = file.name
-            entries.append(entry)
+    found = examine(folder, schema=schema)
+    if faults := [fault for fault in found.faults if not fault.note]:
+        told = "\n".join(map(str, faults[:_TOLD_AT_MOST]))
+        more = len(faults) - _TOLD_AT_MOST
+        raise KnowledgeWrong(told + (f"\nand {more} more; all of them: hotline kb check" if more > 0 else ""))
+    entries = []
+    for each in found.placed:
+        if is_over(each.entry, today):
+            left_out(each.entry)
+        else:
+            entries.append(each.entry)
     return tuple(entries)
 
 
-@functools.cache
-def _validator(schema: Path) -> jsonschema.Draft202012Validator:
-    try:
-        rules = json.loads(schema.read_text("utf-8"))
-    except (OSError, ValueError):
-        raise KnowledgeWrong(f"{schema}: the schema of knowledge files is missing or broken; restore it") from None
-    return jsonschema.Draft202012Validator(rules, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
-
-
-def _read(file: Path, check: jsonschema.Draft202012Validator) -> list[Entry]:
-    try:
-        document = yaml.load(file.read_text("utf-8"), Loader=_TextDates)  # noqa: S506  a SafeLoader that leaves dates as text
-    except yaml.YAMLError as broken:
-        mark = getattr(broken, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        raise KnowledgeWrong(f"{file.name}{line}: not valid YAML; check the indentation and the colons") from None
-    except (OSError, UnicodeDecodeError):
-        raise KnowledgeWrong(f"{file.name}: cannot be read; save it as UTF-8 text") from None
-    for error in sorted(check.iter_errors(document), key=lambda error: list(map(str, error.absolute_path))):
-        raise KnowledgeWrong(f"{file.name}: {_place(document, list(error.absolute_path))}: {_mend(error)}")
-    region = document.get("region", "")
-    return [_entry(fields, region) for fields in document["entries"]]
-
-
-class _TextDates(yaml.SafeLoader):
-    """YAML without its idea of dates: the schema wants to see what was written."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012  the loader's own way
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-def _entry(fields: Mapping[str, Any], region: str) -> Entry:
-    dates = {key: dt.date.fromisoformat(fields[key]) for key in ("valid_from", "valid_to") if key in fields}
-    return Entry(**{"region": region, **fields, **dates, "paraphrases": tuple(fields["paraphrases"])})
-
-
-def _check_dates(entry: Entry, file: str, today: dt.date | None) -> None:
-    if entry.valid_from and entry.valid_to and entry.valid_to < entry.valid_from:
-        raise KnowledgeWrong(f"{file}: entry {entry.id}: valid_to lies before valid_from; correct one of them")
-    if today and entry.valid_to and entry.valid_to < today:
-        raise KnowledgeWrong(f"{file}: entry {entry.id}: expired on {entry.valid_to}; renew it after a check, or remove it")
-
-
-def _place(document: object, path: list[str | int]) -> str:
-    """Where in the file, by the entry's id where it has one."""
-    if not isinstance(document, dict) or len(path) < 2 or path[0] != "entries":  # noqa: PLR2004  entries, index
-        return f"field {path[0]}" if path else "top of the file"
-    number = int(path[1])
-    fields = document["entries"][number]
-    name = fields.get("id") if isinstance(fields, dict) else None
-    field = "".join(f", field {part}" if isinstance(part, str) else f" item {part + 1}" for part in path[2:])
-    return f"entry {name or f'number {number + 1}'}{field}"
-
-
-def _mend(error: jsonschema.ValidationError) -> str:
-    return f"{error.message[:160]}; {_MENDS.get(str(error.validator), 'correct it as configs/schema/kb.schema.json says')}"
+def examine(folder: Path, *, schema: Path | None = None) -> Examined:
+    """Read the folder's own *.yaml files and tell every fault. Raises KnowledgeWrong if there is nothing to read."""
+    files = sorted(folder.glob("*.yaml"))
+    if not files:
+        raise KnowledgeWrong(f"{folder}: no *.yaml file there; point knowledge_dir at the folder of the knowledge base")
+    placed: list[Placed] = []
+    faults = [_misnamed(file) for file in sorted(folder.glob("*.yml"))]
+    for file in files:
+        entries, wrong = read_file(file, schema or folder.parent / _SCHEMA_AT)
+        placed += entries
+        faults += wrong
+    faults += [*_dates(placed), *_ids(placed), *_wordings(placed), *_questions(placed)]
+    return Examined(placed=tuple(placed), faults=tuple(faults))
 
 
 def is_valid(entry: Entry, today: dt.date | None) -> bool:
     """May be spoken on that day (None: dates are not looked at)."""
-    if today is None:
-        return True
-    return (entry.valid_from is None or entry.valid_from <= today) and (entry.valid_to is None or today <= entry.valid_to)
+    return today is None or ((entry.valid_from is None or entry.valid_from <= today) and not is_over(entry, today))
+
+
+def is_over(entry: Entry, today: dt.date | None) -> bool:
+    """Ended before that day."""
+    return today is not None and entry.valid_to is not None and entry.valid_to < today
+
+
+def expired(placed: Sequence[Placed], today: dt.date) -> Iterator[Fault]:
+    """What must be renewed."""
+    for each in placed:
+        if is_over(each.entry, today):
+            yield each.fault("valid_to", f"expired on {each.entry.valid_to}", "renew it after a check, or remove it")
+
+
+def _misnamed(file: Path) -> Fault:
+    return Fault(file=file.name, line=0, where="", problem="is not read", mend=f"name it {file.stem}.yaml")
+
+
+def _dates(placed: Sequence[Placed]) -> Iterator[Fault]:
+    for each in placed:
+        entry = each.entry
+        if entry.valid_from and entry.valid_to and entry.valid_to < entry.valid_from:
+            yield each.fault(
+                "valid_to", f"valid_to {entry.valid_to} lies before valid_from {entry.valid_from}", "correct one of them"
+            )
+
+
+def _ids(placed: Sequence[Placed]) -> Iterator[Fault]:
+    """The same id again is another version: it must hold for another time."""
+    by_id: dict[str, list[Placed]] = defaultdict(list)
+    for each in placed:
+        entry = each.entry
+        other = next((known for known in by_id[entry.id] if _overlap(entry, known.entry)), None)
+        if other and entry.valid_from == other.entry.valid_from:
+            yield each.fault("id", f"the id is taken by {_at(other, 'id')}", "choose another")
+        elif other:
+            yield each.fault(
+                "valid_from" if entry.valid_from else "id",
+                f"it holds while the version at {_at(other, 'id')} does ({_period(other.entry)})",
+                "end the older version with valid_to before the newer one begins; another matter needs another id",
+            )
+        by_id[entry.id].append(each)
+
+
+def _wordings(placed: Sequence[Placed]) -> Iterator[Fault]:
+    """What two entries both claim to answer is answered by neither."""
+    seen: dict[str, list[tuple[Placed, str]]] = defaultdict(list)
+    for each in placed:
+        for field, text in _texts(each.entry):
+            key = plain(text)
+            other, there = next(((o, f) for o, f in seen[key] if o is each or _both_speak(each.entry, o.entry)), (None, ""))
+            seen[key].append((each, field))
+            if other is each:
+                yield each.fault(field, f"says the same as line {_line(each, there)}", "remove the repeated line", note=True)
+            elif other:
+                told = f"{text}: the same words lead to entry {other.entry.id}, {_at(other, there)}"
+                yield each.fault(field, told, "leave them to one of the two entries")
+
+
+def _questions(placed: Sequence[Placed]) -> Iterator[Fault]:
+    """Two entries that ask the same in other words of asking: 居住证怎么续签, 请问如何续签居住证."""
+    seen: dict[str, list[Placed]] = defaultdict(list)
+    for each in placed:
+        key = "".join(sorted(content(each.entry.question)))
+        for other in seen[key] if key else ():
+            if plain(other.entry.question) != plain(each.entry.question) and _both_speak(each.entry, other.entry):
+                yield each.fault(
+                    "question",
+                    f"asks the same as entry {other.entry.id}, {_at(other, 'question')}: {other.entry.question}",
+                    "merge the two entries, or ask for what sets them apart",
+                )
+                break
+        seen[key].append(each)
+
+
+def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
+    yield "question", entry.question
+    yield from ((f"paraphrases/{n}", text) for n, text in enumerate(entry.paraphrases))
+
+
+def _both_speak(one: Entry, other: Entry) -> bool:
+    """At one time and in one region, as two entries."""
+    return one.id != other.id and _overlap(one, other) and (one.region == other.region or not one.region or not other.region)
+
+
+def _overlap(one: Entry, other: Entry) -> bool:
+    first, last = dt.date.min, dt.date.max
+    return (one.valid_from or first) <= (other.valid_to or last) and (other.valid_from or first) <= (one.valid_to or last)
+
+
+def _period(entry: Entry) -> str:
+    return f"from {entry.valid_from or 'ever'} to {entry.valid_to or 'further notice'}"
+
+
+def _at(placed: Placed, field: str) -> str:
+    return f"{placed.file} line {_line(placed, field)}"
+
+
+def _line(placed: Placed, field: str) -> int:
+    return placed.lines.get(field, placed.lines["id"])

@@ -111,8 +111,24 @@ class Route(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LawRef:
+    """An article of a law: full name, 第八十二条, and the date of the text that was read."""
+
+    law: str
+    article: str
+    version: dt.date
+
+    def __str__(self) -> str:
+        """As people read it."""
+        return f"《{self.law}》{self.article}（{self.version}版）"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry of the knowledge base. answer: spoken whole, at most 120 characters; detail: more, on request."""
+    """One entry of the knowledge base. answer: spoken whole, at most 120 characters; detail: more, on request.
+
+    source: what it rests on, as people read it; laws: the articles among it.
+    """
 
     id: str
     topic: str
@@ -126,6 +142,7 @@ class Entry:
     valid_to: dt.date | None = None
     hot: bool = False
     next_step: str = "answer"
+    laws: tuple[LawRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
