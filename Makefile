@@ -5,7 +5,7 @@ BIN := .venv/bin
 DEFAULT_MODELS := $(if $(filter espeak,$(VOICE)),whisper-base silero-vad,--default)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup models demo test lint types proto bench proof clean
+.PHONY: help setup models demo test lint types proto docs bench proof clean
 
 help: ## this list
 	@echo "make TARGET [PYTHON=python3.11] [VOICE=neural|espeak]"
@@ -45,6 +45,10 @@ types: setup ## types only
 
 proto: setup ## generate hotline/v1 from the contract
 	scripts/stubs.sh
+
+docs: setup ## the documentation as a site in site/, offline
+	@$(BIN)/hotline config docs --check docs/configuration.md
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: models ## the figures of one call on this machine
 	@$(BIN)/hotline bench call
