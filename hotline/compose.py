@@ -124,7 +124,9 @@ async def open_desk(
         background.start(relay.run(), name="relay")
         if entries is None:
             folder = configs_dir() / settings.answering.knowledge_dir
-            entries = await asyncio.to_thread(knowledge.load, folder, today=utc_now().date(), schema=_KB_SCHEMA)
+            entries = await asyncio.to_thread(
+                knowledge.load, folder, today=utc_now().date(), schema=_KB_SCHEMA, left_out=_tell_expired
+            )
         tell(f"知识库 {len(entries)} 条")
         engine = None if audible else await _engine(settings, stack, tell)  # too slow for a telephone on a CPU
         mind = AnsweringMind(tuple(entries), settings.answering, engine)
@@ -160,6 +162,10 @@ class _CountedEar:
             stats = self._ear.stats
             for fate in ("late", "lost", "doubled", "bad", "renumbered"):
                 metrics.CALLER_FRAMES.of(fate).inc(getattr(stats, fate))
+
+
+def _tell_expired(entry: Entry) -> None:
+    log.warning("entry_expired", entry_id=entry.id, ended=str(entry.valid_to), what_to_do="renew or remove it; hotline kb check")
 
 
 def _warm_masker() -> None:
