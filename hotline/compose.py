@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -28,7 +28,8 @@ from hotline import metrics
 from hotline.call import Call
 from hotline.clock import utc_now
 from hotline.config import Settings
-from hotline.desk import AskClause, AskDone, AskEvent, MaskedQuestion
+from hotline.conversation import Conversation
+from hotline.desk import AskEvent
 from hotline.errors import ConfigWrong, ModelMissing
 from hotline.handoff.broker import running_broker
 from hotline.handoff.relay import Relay
@@ -48,7 +49,7 @@ from llm.dialogue_acts import is_backchannel
 from llm.engines.embedded import EmbeddedEngine
 from llm.mind import AnsweringMind
 from llm.privacy import CallMasker, join_masked
-from llm.types import Clause, Dialogue, Engine, Entry, HandOver, Route, Routed
+from llm.types import Engine, Entry
 from tts.cache import AudioCache
 from tts.normalise import to_speech
 from tts.speech import Speech
@@ -82,23 +83,13 @@ class Desk:
         """No room: a sentence, and the people's queue."""
         return await Call(line, self.parts, self.settings, overloaded=True).run()
 
-    async def ask(self, question: str) -> AsyncGenerator[AskEvent, None]:
+    def ask(self, question: str, conversation: Conversation | None = None) -> AsyncGenerator[AskEvent, None]:
         """One typed question, masked before anything else sees it."""
-        masked = self.parts.new_masker().mask(question)
-        yield MaskedQuestion(text=masked.text)
-        route, needs_person, reason = Route.UNKNOWN.value, False, ""
-        async with aclosing(self.parts.mind.answer(masked, Dialogue(today=utc_now().date()))) as steps:
-            async for step in steps:
-                match step:
-                    case Routed():
-                        route = step.route.value
-                    case Clause():
-                        yield AskClause(text=step.text, route=route, source_ids=step.source_ids)  # noqa: ASYNC119  closed by consumer
-                    case HandOver():
-                        needs_person, reason = True, step.reason
-                    case _:
-                        pass
-        yield AskDone(route=route, needs_person=needs_person, reason=reason)
+        return (conversation or self.converse()).ask(question)
+
+    def converse(self) -> Conversation:
+        """Several typed questions, one masker."""
+        return Conversation(self.parts.mind, self.parts.new_masker())
 
 
 @asynccontextmanager

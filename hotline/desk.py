@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hotline.lines import Line
+
+if TYPE_CHECKING:
+    from hotline.conversation import Conversation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +17,15 @@ class MaskedQuestion:
     """The question as everything behind the masker sees it. First event of an answer."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskRouted:
+    """How the answer was found. confidence: 0 to 1."""
+
+    route: str
+    confidence: float
+    source_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +46,7 @@ class AskDone:
     reason: str = ""
 
 
-AskEvent = MaskedQuestion | AskClause | AskDone
+AskEvent = MaskedQuestion | AskRouted | AskClause | AskDone
 
 
 class CallDesk(Protocol):
@@ -48,8 +60,15 @@ class CallDesk(Protocol):
         """Beyond capacity: a short message at once, then the human queue; the result is the end's reason."""
         ...
 
-    def ask(self, question: str) -> AsyncGenerator[AskEvent, None]:
-        """Answer one typed question (raw: masked before anything else). Consume inside aclosing."""
+    def ask(self, question: str, conversation: Conversation | None = None) -> AsyncGenerator[AskEvent, None]:
+        """Answer one typed question (raw: masked before anything else), as the next one of a conversation if there is one.
+
+        Consume inside aclosing.
+        """
+        ...
+
+    def converse(self) -> Conversation:
+        """A written conversation of several questions."""
         ...
 
 

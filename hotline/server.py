@@ -25,7 +25,7 @@ from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from hotline.desk import AskClause, AskDone, AskEvent, CallDesk, MaskedQuestion, ServerSettings
+from hotline.desk import AskClause, AskDone, AskEvent, AskRouted, CallDesk, MaskedQuestion, ServerSettings
 from hotline.errors import PortTaken, explain
 from hotline.grpc_line import UNREADABLE, ClientStuck, GrpcLine
 from hotline.lines import CallStart, Ended, Line
@@ -127,7 +127,8 @@ class HotlineService(pb_grpc.HotlineServicer):
         try:
             async with asyncio.timeout(self._settings.ask_deadline_s), aclosing(self._desk.ask(request.question)) as events:
                 async for event in events:
-                    await context.write(ask_frame(event))
+                    if not isinstance(event, AskRouted):  # every clause names its route
+                        await context.write(ask_frame(event))
         except grpc.aio.BaseError:
             raise
         except Exception as error:  # noqa: BLE001  the server's border: one question's failure is no other's

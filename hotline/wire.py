@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from asr.types import AudioPacket
-from hotline.desk import AskClause, AskDone, AskEvent, MaskedQuestion
+from hotline.desk import AskClause, AskDone, MaskedQuestion
 from hotline.errors import HotlineError
 from hotline.lines import (
     BotAudio,
@@ -256,7 +256,7 @@ def error_frame(code: str, message: str, what_to_do: str) -> pb.BotFrame:
     return pb.BotFrame(error=pb.Error(code=code, message=_sendable(message), what_to_do=_sendable(what_to_do)))
 
 
-def ask_frame(event: AskEvent) -> pb.AskEvent:
+def ask_frame(event: MaskedQuestion | AskClause | AskDone) -> pb.AskEvent:
     """A piece of an answer to one question."""
     match event:
         case MaskedQuestion():

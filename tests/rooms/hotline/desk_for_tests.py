@@ -56,7 +56,7 @@ class ScriptedDesk:
         self.endings.append("overload")
         return "overload"
 
-    async def ask(self, question: str) -> AsyncGenerator[AskEvent, None]:
+    async def ask(self, question: str, conversation: object = None) -> AsyncGenerator[AskEvent, None]:
         if question == "坏":
             raise RuntimeError(f"breaks on {question}")
         yield MaskedQuestion(text=question.replace("13800138000", "〈手机号·1〉"))
