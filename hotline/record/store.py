@@ -54,6 +54,11 @@ class Store:
         """Open ``sqlite:///PATH`` (its folder is made), ``sqlite:///:memory:`` or PostgreSQL. Call `migrate` before the rest."""
         return cls(await Database.connect(url))
 
+    @property
+    def database(self) -> Database:
+        """For what else lives in it."""
+        return self._database
+
     async def migrate(self) -> None:
         """Bring the tables up to date. Nothing to do is fine; of two processes that start at once, one waits."""
         scripts = await asyncio.to_thread(migrate.read_scripts)

@@ -141,3 +141,17 @@ tickets = Table(
     Column("day", String(6), primary_key=True),  # YYMMDD
     Column("last_number", Integer, nullable=False),
 )
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("id", String(16), primary_key=True),  # shown; tells nothing of the token
+    Column("name", String(64), nullable=False),
+    Column("scope", String(16), nullable=False),
+    Column("digest", String(64), nullable=False),  # SHA-256, hexadecimal
+    Column("created_at", UtcTime, nullable=False),
+    Column("expires_at", UtcTime),
+    Column("revoked_at", UtcTime),
+    Column("last_used", String(10), nullable=False, server_default=""),  # YYYY-MM-DD, UTC
+    UniqueConstraint("digest", name="access_tokens_once"),
+)
