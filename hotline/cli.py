@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hotline.commands import bench, completion, config, demo, doctor, engine, models, replay, serve, text
+from hotline.commands import access, bench, completion, config, demo, doctor, engine, models, overview, replay, serve, text
+from hotline.commands import eval as evaluate
 from hotline.commands.common import Body
 from hotline.errors import OURS, explain
 
@@ -22,10 +23,13 @@ _COMMANDS = (
     text,
     replay,
     demo,
+    overview,
     models,
     doctor,
     bench,
     config,
+    access,
+    evaluate,
     engine,
     completion,
 )

@@ -6,7 +6,6 @@ Knows no wire and no running call. Everything that a caller or a model may have 
 from __future__ import annotations
 
 import base64
-import importlib.resources
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotline.call_events import STAMP_NAMES, CallEvent, Turn, clock, read_events, turns_of
+from hotline.page import fill
+from hotline.sound.level import rms_dbov
+from hotline.stages import stages_of
 from hotline.wav import read_wav, wav_header_and_samples
 
 Samples = NDArray[np.float32]
@@ -24,7 +26,10 @@ Samples = NDArray[np.float32]
 PX_PER_S = 64
 MAX_WIDTH_PX = 14_000
 WAVE_HEIGHT = 60
-LEAST_BAR_PX = 5
+WAVE_DETAIL = 3  # strokes a pixel before any zoom
+MAX_WAVE_POINTS = 24_000
+LEVEL_STEP_MS = 100
+SILENT_DBOV = -60.0
 FLAG_PX = 170
 UNHEARD_MS = 1500
 EMBED_AT_MOST_BYTES = 5_000_000
@@ -85,15 +90,15 @@ def timeline_page(events: Sequence[CallEvent], stereo: Samples, rate_hz: int, *,
         "words": _bars(_words(events), scale),
         "happenings": _happenings(events, scale),
         "turns": "".join(_turn(turn) for turn in turns),
+        "spent": _spent(turns),
+        "caller_levels": _levels(stereo[:, 0], rate_hz),
+        "bot_levels": _levels(stereo[:, -1], rate_hz),
     }
-    page = (importlib.resources.files("hotline") / "pages" / "timeline.html").read_text(encoding="utf-8")
-    head, *rest = page.split("{{")
-    # split, not replaced one by one: a part that holds {{…}} must not be filled in again
-    return head + "".join(parts[name.strip()] + tail for name, _, tail in (piece.partition("}}") for piece in rest))
+    return fill("timeline.html", parts)
 
 
 class _Scale:
-    """Milliseconds → pixels."""
+    """Milliseconds → the width of the page before any zoom, and shares of it: zooming changes one number, the track's width."""
 
     def __init__(self, duration_ms: int) -> None:
         self.duration_ms = duration_ms
@@ -101,8 +106,12 @@ class _Scale:
         self.width_px = round(duration_ms * self.px_per_ms)
 
     def px(self, at_ms: float) -> float:
-        """Within the page."""
-        return round(min(max(0.0, at_ms), self.duration_ms) * self.px_per_ms, 1)
+        """Within the page, before any zoom."""
+        return min(max(0.0, at_ms), self.duration_ms) * self.px_per_ms
+
+    def share(self, at_ms: float) -> float:
+        """Per cent of the page."""
+        return round(100 * min(max(0.0, at_ms), self.duration_ms) / self.duration_ms, 4)
 
 
 # ---------------------------------------------------------------- lanes
@@ -195,9 +204,9 @@ def _shares(said: Sequence[CallEvent], end_ms: int) -> Iterable[Bar]:
 
 def _bars(bars: Iterable[Bar], scale: _Scale) -> str:
     return "".join(
-        f'<div class="bar {bar.look}" style="left:{scale.px(bar.from_ms)}px;'
-        f'width:{max(LEAST_BAR_PX, round(scale.px(bar.to_ms) - scale.px(bar.from_ms), 1))}px" '
-        f'title="{escape(bar.hint)}"><span>{escape(bar.label)}</span></div>'
+        f'<div class="bar {bar.look}" style="left:{scale.share(bar.from_ms)}%;'
+        f'width:{max(0.0, round(scale.share(bar.to_ms) - scale.share(bar.from_ms), 4))}%" '
+        f'data-hint="{escape(bar.hint)}" data-from="{bar.from_ms}" data-to="{bar.to_ms}"><span>{escape(bar.label)}</span></div>'
         for bar in bars
     )
 
@@ -213,7 +222,7 @@ def _happenings(events: Iterable[CallEvent], scale: _Scale) -> str:
         last_px = at_px
         place = f"{'low ' if is_low else ''}{'left ' if scale.width_px - at_px < FLAG_PX else ''}"
         told.append(
-            f'<div class="flag {place}{event.kind}" style="left:{at_px}px" title="{clock(event.at_ms)}">'
+            f'<div class="flag {place}{event.kind}" style="left:{scale.share(event.at_ms)}%" title="{clock(event.at_ms)}">'
             f"<span>{escape(name)}</span></div>"
         )
     return "".join(told)
@@ -238,8 +247,8 @@ def _happening(event: CallEvent) -> str | None:  # noqa: PLR0911  one return a k
 
 
 def _wave(samples: Samples, rate_hz: int, scale: _Scale) -> str:
-    """One vertical stroke a pixel, from the lowest to the highest sample in it; loud calls and quiet ones both fill the lane."""
-    buckets = max(1, scale.width_px)
+    """An outline of the loudest samples; loud calls and quiet ones both fill the lane. It stretches with the zoom."""
+    buckets = max(1, min(scale.width_px * WAVE_DETAIL, MAX_WAVE_POINTS))
     edges = np.linspace(0, scale.duration_ms * rate_hz / 1000, buckets + 1).astype(np.int64)
     loudest = max(0.05, float(np.max(np.abs(samples), initial=0.0)))
     strokes = []
@@ -247,18 +256,26 @@ def _wave(samples: Samples, rate_hz: int, scale: _Scale) -> str:
     for x in range(buckets):
         piece = samples[edges[x] : edges[x + 1]]
         if len(piece) and (reach := float(np.max(np.abs(piece)))) / loudest > 1 / WAVE_HEIGHT:
-            tall = reach / loudest * (middle - 1)
-            strokes.append(f"M{x + 0.5:g} {middle - tall:.1f}V{middle + tall:.1f}")
+            tall = round(reach / loudest * (middle - 1))
+            strokes.append(f"M{x} {middle - tall:g}h1v{2 * tall:g}h-1z")
     return (
-        f'<svg viewBox="0 0 {buckets} {WAVE_HEIGHT}" width="{buckets}" height="{WAVE_HEIGHT}" aria-hidden="true">'
-        f'<path class="zero" d="M0 {middle}H{buckets}"/><path d="{"".join(strokes)}"/></svg>'
+        f'<svg viewBox="0 0 {buckets} {WAVE_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path class="zero" d="M0 {middle:g}H{buckets}"/><path d="{"".join(strokes)}"/></svg>'
     )
+
+
+def _levels(samples: Samples, rate_hz: int) -> str:
+    """Level in dBov for each 100 ms, silence as an empty place: what hovering shows."""
+    step = max(1, rate_hz * LEVEL_STEP_MS // 1000)
+    pieces = (samples[at : at + step] for at in range(0, len(samples), step))
+    levels = (rms_dbov(piece) for piece in pieces)
+    return ",".join(str(round(level)) if level > SILENT_DBOV else "" for level in levels)
 
 
 def _ticks(scale: _Scale) -> str:
     every_s = next((tick for tick in TICKS_S if tick * 1000 * scale.px_per_ms >= LEAST_TICK_PX), TICKS_S[-1])
     return "".join(
-        f'<div class="tick" style="left:{scale.px(at_s * 1000)}px"><span>{at_s // 60}:{at_s % 60:02}</span></div>'
+        f'<div class="tick" style="left:{scale.share(at_s * 1000)}%"><span>{at_s // 60}:{at_s % 60:02}</span></div>'
         for at_s in range(0, scale.duration_ms // 1000 + 1, every_s)
     )
 
@@ -319,6 +336,27 @@ def _stamps(turn: Turn) -> str:
             f'<li><span>{title}</span><i style="--share:{share:.1f}%"></i><b title="{clock(at_ms)}">{at_ms - zero_ms:+d}</b></li>'
         )
     return f'<ol class="stamps">{"".join(rows)}</ol>'
+
+
+def _spent(turns: Sequence[Turn]) -> str:
+    """Where the time went: each answered turn as one bar of stages, the mean of all on top."""
+    rows = [(f"turn {turn.number}", took) for turn in turns if turn.number and (took := stages_of(turn.stamps))]
+    if not rows:
+        return "<p>No turn has both its ends on record.</p>"
+    if len(rows) > 1:
+        mean = {stage: round(statistics.mean(took[stage] for _, took in rows)) for stage in rows[0][1]}
+        rows.insert(0, ("mean", mean))
+    longest_ms = max(1, *(sum(took.values()) for _, took in rows))
+    return "".join(
+        f'<div class="spent"><span>{name}</span><div>'
+        + "".join(
+            f'<i class="stage {stage}" style="width:{100 * ms / longest_ms:.2f}%" title="{stage}: {ms} ms"></i>'
+            for stage, ms in took.items()
+            if ms
+        )
+        + f"</div><b>{sum(took.values())} ms</b></div>"
+        for name, took in rows
+    )
 
 
 def _look(route: str) -> str:

@@ -176,3 +176,26 @@ def test_without_the_calls_sound_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "call.wav").write_bytes(b"")
     with pytest.raises(WavError):
         write_timeline(tmp_path, title="x")
+
+
+def test_hovering_has_figures_and_zoom_has_buttons() -> None:
+    page = timeline_page(a_call(), SOUND, 8000, title="x")
+    assert {value for name, value in outline(page).attributes if name == "data-zoom"} == {"in", "out", "fit", "reset"}
+    levels = dict(outline(page).attributes)
+    assert levels["data-caller-levels"].split(",")[:2] == ["-3", "-3"]
+    assert set(levels["data-bot-levels"].split(",")) == {""}
+    assert re.search(r'data-hint="turn 1: 50 ms to be sure" data-from="500" data-to="550"', page)
+
+
+def test_where_the_time_went_is_shown_by_stage() -> None:
+    page = timeline_page(a_call(), SOUND, 8000, title="x")
+    spent = page[page.index("Where the time went") :]
+    assert re.findall(r'title="(\w+): (\d+) ms"', spent) == [
+        ("silence", "70"),
+        ("finding", "5"),
+        ("writing", "5"),
+        ("voice", "60"),
+        ("sending", "20"),
+    ]
+    assert "160 ms" in spent
+    assert "No turn has both" in timeline_page([], np.zeros((1, 2), np.float32), 8000, title="empty")
