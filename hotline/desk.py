@@ -77,11 +77,17 @@ HIGHEST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """The gRPC server. token empty: loopback only. Beyond max_calls a caller is turned away, beyond twice that refused."""
+    """The gRPC server. token empty: loopback only. Beyond max_calls a caller is turned away, beyond twice that refused.
+
+    tls_cert, tls_key: PEM paths, empty for none; tls_client_ca: clients need a certificate that it signed.
+    """
 
     host: str = "127.0.0.1"
     port: int = 50051
     token: str = field(default="", repr=False)
+    tls_cert: str = ""
+    tls_key: str = ""
+    tls_client_ca: str = ""
     max_calls: int = 8
     max_call_s: int = 1800
     max_asks: int = 8

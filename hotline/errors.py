@@ -16,6 +16,7 @@ HotlineError
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -143,3 +144,13 @@ def explain(error: BaseException) -> Explained:
                 message=f"unexpected {type(error).__name__}",
                 what_to_do="report it with the log's traceback, which holds no caller data",
             )
+
+
+def anatomy(error: BaseException) -> dict[str, str]:
+    """What broke and where, for a log: without messages, which may hold what the caller said."""
+    explained = explain(error)
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else ""
+    return {"code": explained.code, "error": type(error).__qualname__, "where": where}

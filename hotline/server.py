@@ -10,13 +10,12 @@ import asyncio
 import importlib.metadata
 import secrets
 import signal
-import traceback
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import grpc
 import grpc.aio
@@ -25,11 +24,13 @@ from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from hotline.access import AccessBook
+from hotline.certificates import Certificates
 from hotline.desk import AskClause, AskDone, AskEvent, AskRouted, CallDesk, MaskedQuestion, ServerSettings
-from hotline.errors import PortTaken, explain
+from hotline.errors import PortTaken, anatomy
 from hotline.grpc_line import UNREADABLE, ClientStuck, GrpcLine
 from hotline.lines import CallStart, Ended, Line
-from hotline.transport import BearerToken, bind_address, channel_options, server_options
+from hotline.transport import Guard, bind_address, channel_options, server_options
 from hotline.v1 import hotline_pb2 as pb
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
 from hotline.wire import MAX_PAYLOAD_BYTES, MAX_TEXT_CHARACTERS, WireError, ask_frame, refusal_frame, start_of
@@ -61,6 +62,18 @@ class Refused(Exception):
         super().__init__(str(wrong))
         self.status = status
         self.wrong = wrong
+
+
+class Door(Protocol):
+    """A server that is opened and drained."""
+
+    async def set_ready(self, *, is_ready: bool) -> None:
+        """Take work, or not yet."""
+        ...
+
+    async def drain(self, *, within_s: float) -> bool:
+        """No new work; wait for what runs, then cut it off. True when all ended by itself."""
+        ...
 
 
 @dataclass(slots=True)
@@ -132,7 +145,7 @@ class HotlineService(pb_grpc.HotlineServicer):
         except grpc.aio.BaseError:
             raise
         except Exception as error:  # noqa: BLE001  the server's border: one question's failure is no other's
-            _log.error("ask failed", **_anatomy(error))
+            _log.error("ask failed", **anatomy(error))
             await context.abort(grpc.StatusCode.INTERNAL, "the answer failed: ask again, or hand the question to a person")
         finally:
             self._asks -= 1
@@ -227,7 +240,7 @@ class HotlineService(pb_grpc.HotlineServicer):
 
     def _broke_down(self, line: GrpcLine, error: Exception) -> Refused:
         self.counts["failed"] += 1
-        _log.error("call failed", call_id=line.start.call_id, **_anatomy(error))
+        _log.error("call failed", call_id=line.start.call_id, **anatomy(error))
         return _refused("INTERNAL", "call.failed", "the call failed", "transfer the caller to the human queue")
 
     def _line_broke(self, call: _Call) -> None:
@@ -264,16 +277,6 @@ def _overtime() -> Refused:
     )
 
 
-def _anatomy(error: BaseException) -> dict[str, str]:
-    """What broke and where, without messages: they may hold what the caller said."""
-    explained = explain(error)
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else ""
-    return {"code": explained.code, "error": type(error).__qualname__, "where": where}
-
-
 def _version() -> str:
     try:
         return importlib.metadata.version("hotline")
@@ -287,31 +290,46 @@ class HotlineServer:
     Leaving the block stops the server: calls still running are cut off after the drain's time (see `drain`).
     """
 
-    def __init__(self, desk: CallDesk, settings: ServerSettings) -> None:
-        """Binds nothing yet."""
+    def __init__(
+        self,
+        desk: CallDesk,
+        settings: ServerSettings,
+        *,
+        book: AccessBook | None = None,
+        certificates: Certificates | None = None,
+    ) -> None:
+        """Binds nothing yet. book None: who knows the settings' token may enter. certificates None: no TLS."""
         self.port = 0
         self._tasks = asyncio.TaskGroup()
         self._settings = settings
         self.service = HotlineService(desk, settings, self._tasks)
         self._health = health.aio.HealthServicer()
-        interceptors = [BearerToken(settings.token)] if settings.token else []
-        self._server = grpc.aio.server(interceptors=interceptors, options=server_options(settings.max_frame_bytes))
+        self._book = book or AccessBook(token=settings.token)
+        self._certificates = certificates
+        self._server = grpc.aio.server(interceptors=[Guard(self._book)], options=server_options(settings.max_frame_bytes))
 
     async def __aenter__(self) -> Self:
         """Bind and listen. Raises ConfigWrong, PortTaken."""
-        address = bind_address(self._settings.host, self._settings.port, token=self._settings.token)
+        address = self._address()
         pb_grpc.add_HotlineServicer_to_server(self.service, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         await self.set_ready(is_ready=False)
         try:
-            self.port = self._server.add_insecure_port(address)
+            if self._certificates is None:
+                self.port = self._server.add_insecure_port(address)
+            else:
+                self.port = self._server.add_secure_port(address, self._certificates.grpc_credentials())
         except RuntimeError:
             raise PortTaken(f"{address} can't be bound", what_to_do="stop the other server, or set server.port") from None
         await self._tasks.__aenter__()
         await self._server.start()
-        _log.info("listening", host=self._settings.host, port=self.port)
+        _log.info("listening", host=self._settings.host, port=self.port, tls=self._certificates is not None)
         return self
+
+    def _address(self) -> str:
+        is_guarded = self._book.is_needed or (self._certificates is not None and self._certificates.asks_clients)
+        return bind_address(self._settings.host, self._settings.port, token=self._settings.token, is_guarded=is_guarded)
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
         """Cut off what still runs."""
@@ -333,29 +351,39 @@ class HotlineServer:
         return await self.service.drained(within_s)
 
 
-async def serve(desk: CallDesk, settings: ServerSettings, *, ready: asyncio.Event | None = None) -> None:
+async def serve(
+    desk: CallDesk,
+    settings: ServerSettings,
+    *,
+    ready: asyncio.Event | None = None,
+    book: AccessBook | None = None,
+    certificates: Certificates | None = None,
+    doors: Sequence[Door] = (),
+) -> None:
     """Serve until SIGTERM or SIGINT, then drain. ready: calls are taken once it is set (None: at once).
 
-    Raises ConfigWrong, PortTaken.
+    doors: of other kinds, already listening; opened and drained with this one. Raises ConfigWrong, PortTaken.
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
-        async with HotlineServer(desk, settings) as server, asyncio.TaskGroup() as tasks:
-            waiting = tasks.create_task(_when_ready(server, ready), name="warm-up")
+        async with HotlineServer(desk, settings, book=book, certificates=certificates) as server, asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(_when_ready([server, *doors], ready), name="warm-up")
             await stop.wait()
             waiting.cancel()
             _log.info("draining", calls=server.service.live_calls, drain_s=settings.drain_s)
-            await server.drain(within_s=settings.drain_s)
+            for door in (server, *doors):
+                tasks.create_task(door.drain(within_s=settings.drain_s), name="drain")
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
 
 
-async def _when_ready(server: HotlineServer, ready: asyncio.Event | None) -> None:
+async def _when_ready(doors: Sequence[Door], ready: asyncio.Event | None) -> None:
     if ready is not None:
         await ready.wait()
-    await server.set_ready(is_ready=True)
+    for door in doors:
+        await door.set_ready(is_ready=True)
     _log.info("serving")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import grpc.aio
 
+from hotline.access import AccessBook, Holder, Scope, bearer_of
 from hotline.errors import ConfigWrong
 
 Options = list[tuple[str, int]]
@@ -57,17 +57,21 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
-def bind_address(host: str, port: int, *, token: str) -> str:
-    """host:port for gRPC. Raises ConfigWrong when others could reach a server that asks for no token."""
-    if not token and not _is_loopback(host):
+def bind_address(host: str, port: int, *, token: str, is_guarded: bool = False, section: str = "server") -> str:
+    """host:port. is_guarded: by tokens of the record, or by clients' certificates.
+
+    Raises ConfigWrong when others could reach a server that asks for neither.
+    """
+    if not (token or is_guarded or is_loopback(host)):
         raise ConfigWrong(
             f"{host} can be reached from outside, and no token is set",
-            what_to_do="set server.token (HOTLINE_SERVER__TOKEN), or server.host to 127.0.0.1",
+            what_to_do=f"make one (hotline access new), set server.token (HOTLINE_SERVER__TOKEN), or {section}.host to 127.0.0.1",
         )
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches it. A name that is not localhost may be anybody."""
     if host == "localhost":
         return True
     try:
@@ -81,32 +85,46 @@ if TYPE_CHECKING:
     _Handler = grpc.RpcMethodHandler[Any, Any]  # of any method
 
 
-class BearerToken(grpc.aio.ServerInterceptor):
-    """Lets in who presents the token; health checks need none, so that a probe needn't hold a secret."""
+_SCOPE_OF = {"Converse": Scope.CALLS, "Ask": Scope.ASK, "Draft": Scope.ASK}  # whatever else there is, any token opens
 
-    def __init__(self, token: str) -> None:
-        """token: not empty."""
-        self._wanted = token.encode()
-        # answers at once, without waiting for the client's first message
-        self._refusal: _Handler = grpc.stream_stream_rpc_method_handler(_unauthenticated)
+
+class Guard(grpc.aio.ServerInterceptor):
+    """Lets in who presents a token that opens the method; health checks need none, so that a probe needn't hold a secret."""
+
+    def __init__(self, book: AccessBook) -> None:
+        """book: asked at each stream's start, so a revoked token opens no new one."""
+        self._book = book
+        # they answer at once, without waiting for the client's first message
+        self._unknown: _Handler = grpc.stream_stream_rpc_method_handler(_unauthenticated)
+        self._forbidden: _Handler = grpc.stream_stream_rpc_method_handler(_out_of_scope)
 
     async def intercept_service(
         self, continuation: Callable[[_Details], Awaitable[_Handler | None]], handler_call_details: _Details
     ) -> _Handler | None:
         """Compare in constant time."""
         method = handler_call_details.method or ""
-        if method.startswith(HEALTH_METHODS) or self._known(handler_call_details.invocation_metadata or ()):
-            return await continuation(handler_call_details)
-        return self._refusal
+        if not method.startswith(HEALTH_METHODS) and self._book.is_needed:
+            holder = self._holder(handler_call_details.invocation_metadata or ())
+            if holder is None:
+                return self._unknown
+            wanted = _SCOPE_OF.get(method.rpartition("/")[2])
+            if wanted is not None and not holder.scope.allows(wanted):
+                return self._forbidden
+        return await continuation(handler_call_details)
 
-    def _known(self, metadata: Sequence[tuple[str, str | bytes]]) -> bool:
+    def _holder(self, metadata: Sequence[tuple[str, str | bytes]]) -> Holder | None:
         for key, value in metadata:
-            raw = value if isinstance(value, bytes) else value.encode()
-            scheme, _, token = raw.partition(b" ")
-            if key == "authorization" and scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._wanted):
-                return True
-        return False
+            header = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+            if key == "authorization" and (holder := self._book.holder(bearer_of(header))) is not None:
+                return holder
+        return None
 
 
 async def _unauthenticated(_frames: object, context: grpc.aio.ServicerContext[object, object]) -> None:
     await context.abort(grpc.StatusCode.UNAUTHENTICATED, "send the metadata `authorization: Bearer TOKEN` with this server's token")
+
+
+async def _out_of_scope(_frames: object, context: grpc.aio.ServicerContext[object, object]) -> None:
+    await context.abort(
+        grpc.StatusCode.PERMISSION_DENIED, "this token doesn't open this: make one of another scope (hotline access new)"
+    )
