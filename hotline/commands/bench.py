@@ -6,17 +6,28 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from hotline.commands.common import add, run, settings_of
+from hotline.commands.common import add, group, run, settings_of
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
-    bench = add(commands, "bench", _bench, "measure on this machine")
-    bench.add_argument("what", choices=["call"], help="call: latencies and memory of one call")
-    bench.add_argument("--turns", type=int, default=12, help="questions of each kind (default: 12)")
-    bench.add_argument("--out", type=Path, default=Path("out/bench"), help="folder of the figures (default: out/bench)")
+    actions = group(commands, "bench", "measure on this machine")
+    call = add(actions, "call", _call, "latencies and memory of one call, in real time")
+    call.add_argument("--turns", type=int, default=12, help="questions of each kind (default: 12)")
+    answers = add(actions, "answers", _answers, "text in → first clause: hot, retrieved, mixed traffic; retrieval at size")
+    answers.add_argument("--rate", type=int, default=50, help="questions a second (default: 50)")
+    answers.add_argument("--seconds", type=int, default=20, help="of each kind of traffic (default: 20)")
+    for action in (call, answers):
+        action.add_argument("--out", type=Path, default=Path("out/bench"), help="folder of the figures (default: out/bench)")
 
 
-def _bench(arguments: argparse.Namespace) -> int:
+def _call(arguments: argparse.Namespace) -> int:
     from hotline.bench import bench_call  # noqa: PLC0415
 
     return run(bench_call(settings_of(arguments, quiet=True), turns=arguments.turns, out_dir=arguments.out))
+
+
+def _answers(arguments: argparse.Namespace) -> int:
+    from hotline.bench_answers import bench_answers  # noqa: PLC0415
+
+    settings = settings_of(arguments, quiet=True)
+    return run(bench_answers(settings, rate_per_s=arguments.rate, seconds=arguments.seconds, out_dir=arguments.out))

@@ -20,7 +20,18 @@ from hotline.errors import HotlineError, ModelMissing
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
-    *(["serve"], ["text"], ["replay"], ["demo"], ["overview"], ["doctor"], ["bench"], ["engine"]),
+    *(
+        ["serve"],
+        ["text"],
+        ["replay"],
+        ["demo"],
+        ["overview"],
+        ["doctor"],
+        ["bench"],
+        ["bench", "call"],
+        ["bench", "answers"],
+        ["engine"],
+    ),
     *(["models"], ["models", "list"], ["models", "pull"], ["models", "verify"]),
     *(["config"], ["config", "show"], ["config", "check"], ["config", "docs"], ["completion"]),
 )
