@@ -19,6 +19,7 @@ from asr.types import HearingSettings
 from hotline.desk import ServerSettings
 from hotline.errors import ConfigWrong
 from hotline.handoff.types import MqttSettings
+from hotline.http.types import HttpSettings
 from hotline.parts import Phrases
 from hotline.paths import configs_dir
 from hotline.turns import TurnSettings
@@ -63,6 +64,7 @@ class Settings:
     """Everything that can be set."""
 
     server: ServerSettings = dataclasses.field(default_factory=ServerSettings)
+    http: HttpSettings = dataclasses.field(default_factory=HttpSettings)
     turns: TurnSettings = dataclasses.field(default_factory=TurnSettings)
     phrases: Phrases = dataclasses.field(default_factory=Phrases)
     hearing: HearingSettings = dataclasses.field(default_factory=HearingSettings)
@@ -103,7 +105,7 @@ def check(path: Path) -> Settings:
     folder = configs_dir() / settings.answering.knowledge_dir
     if not folder.is_dir():
         raise ConfigWrong(f"answering.knowledge_dir: no folder {folder}", what_to_do="name the folder of the knowledge base")
-    ports = {"server.port": settings.server.port, "metrics.port": settings.metrics.port}
+    ports = {"server.port": settings.server.port, "http.port": settings.http.port, "metrics.port": settings.metrics.port}
     if settings.mqtt.embedded:
         ports["mqtt.port"] = settings.mqtt.port
     seen: dict[int, str] = {}
