@@ -52,6 +52,19 @@ def end_call(connection: Connection, call_id: str, reason: str, ended_at: dt.dat
         _happened(connection, call_id, tenant, "ended", reason=reason)
 
 
+def rate_call(connection: Connection, call_id: str, grade: int, how: str) -> None:
+    """Once; unknown calls are let by."""
+    call = tables.calls.c
+    tenant = connection.scalar(
+        update(tables.calls)
+        .where(call.call_id == call_id, call.satisfaction.is_(None))
+        .values(satisfaction=grade, satisfaction_by=how)
+        .returning(call.tenant)
+    )
+    if tenant is not None:
+        _happened(connection, call_id, tenant, "rated", grade=str(grade), how=how)
+
+
 def take_ticket(connection: Connection, tenant: str) -> str:
     """The next number of the tenant's day."""
     day = f"{utc_now().astimezone(CHINA):%y%m%d}"

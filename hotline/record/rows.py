@@ -62,7 +62,8 @@ def call_row(call: CallOpened) -> dict[str, Any]:
 def call_of(row: RowMapping, **parts: Any) -> StoredCall:  # noqa: ANN401  turns, offers and events, as StoredCall names them
     """The call of a row, with what belongs to it."""
     opened = CallOpened(**{each.name: row[each.name] for each in fields(CallOpened)})
-    return StoredCall(opened=opened, ended_at=row["ended_at"], end_reason=row["end_reason"], **parts)
+    how = {name: row[name] for name in ("ended_at", "end_reason", "satisfaction", "satisfaction_by")}
+    return StoredCall(opened=opened, **how, **parts)
 
 
 def outbox_of(row: RowMapping, offers: Mapping[str, Offer], events: Mapping[int, CallEvent]) -> OutboxRow:

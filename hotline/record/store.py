@@ -77,6 +77,10 @@ class Store:
         _refuse_unmasked(turn.masked_text)
         await self._database.write(queries.write_turn, turn)
 
+    async def call_rated(self, call_id: str, grade: int, how: str) -> None:
+        """Keep the caller's grade, 1 to 5, and whether it came by `key` or `voice`; the first one counts."""
+        await self._database.write(queries.rate_call, call_id, grade, how)
+
     async def call_ended(self, call_id: str, reason: str, ended_at: dt.datetime) -> None:
         """Keep a call's end; the first one counts. Unknown calls are let by: their beginning was lost to a full disk."""
         await self._database.write(queries.end_call, call_id, reason, ended_at)

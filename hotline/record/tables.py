@@ -67,6 +67,8 @@ calls = Table(
     Column("started_at", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
     Column("end_reason", String(64), nullable=False, server_default=""),
+    Column("satisfaction", Integer),  # 1 to 5; none where the caller gave none
+    Column("satisfaction_by", String(8)),  # key or voice
     Index("calls_by_start", "started_at"),
 )
 

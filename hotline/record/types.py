@@ -91,7 +91,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEvent:
-    """Something that happened to a call. kind: opened, offer_queued, offer_delivered, ended."""
+    """Something that happened to a call. kind: opened, offer_queued, offer_delivered, rated, ended."""
 
     id: int
     call_id: str
@@ -112,11 +112,16 @@ class OutboxRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCall:
-    """A call as the record has it. ended_at None: still open, or its server died."""
+    """A call as the record has it. ended_at None: still open, or its server died.
+
+    satisfaction: the caller's grade, 1 (worst) to 5, None where they gave none; satisfaction_by: key or voice.
+    """
 
     opened: CallOpened
     ended_at: dt.datetime | None = None
     end_reason: str = ""
+    satisfaction: int | None = None
+    satisfaction_by: str | None = None
     turns: tuple[TurnDone, ...] = ()
     offers: tuple[Offer, ...] = ()
     events: tuple[CallEvent, ...] = ()

@@ -48,6 +48,20 @@ async def test_a_call_comes_back_as_it_went_in(store: Store, opened: CallOpened,
     assert await store.recent_calls(10) == [stored]
 
 
+async def test_a_callers_grade_is_kept_once(store: Store, opened: CallOpened) -> None:
+    await store.call_opened(opened)
+    before = await store.call("call-1")
+    assert before is not None
+    assert (before.satisfaction, before.satisfaction_by) == (None, None)
+    await store.call_rated("call-1", 4, "voice")
+    await store.call_rated("call-1", 1, "key")
+    await store.call_rated("lost-to-a-full-disk", 5, "key")
+    stored = await store.call("call-1")
+    assert stored is not None
+    assert (stored.satisfaction, stored.satisfaction_by) == (4, "voice")
+    assert [(event.kind, event.body) for event in stored.events[1:]] == [("rated", {"grade": "4", "how": "voice"})]
+
+
 async def test_an_unknown_call_is_none_and_its_end_is_let_by(store: Store) -> None:
     await store.call_ended("lost-to-a-full-disk", "hangup", utc_now())
 
