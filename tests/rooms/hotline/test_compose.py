@@ -45,7 +45,7 @@ def brief(settings: Settings, tmp_path: Path) -> Settings:
     folder = tmp_path / "one" / "kb"
     folder.mkdir(parents=True)
     shutil.copytree(configs_dir() / "schema", folder.parent / "schema")
-    shipped = yaml.safe_load((configs_dir() / "kb" / "10-documents.yaml").read_text("utf-8"))
+    shipped = yaml.safe_load((configs_dir() / "kb" / "11-residence-permit.yaml").read_text("utf-8"))
     entry = {key: str(value) if key == "valid_from" else value for key, value in shipped["entries"][0].items()}
     (folder / "one.yaml").write_text(yaml.safe_dump({"entries": [entry]}, allow_unicode=True), "utf-8")
     return replace(settings, speaking=ESPEAK_HERE, answering=AnsweringSettings(knowledge_dir=str(folder)))
