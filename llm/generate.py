@@ -1,4 +1,4 @@
-"""An engine's tokens → clauses that passed the checks. Knows no routes and no retrieval.
+"""A prompt → an engine's tokens → clauses that passed the checks. Knows no routes and no retrieval.
 
 A clause is given out only when it is checked; the first one that fails ends the answer and aborts the generation.
 """
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from llm.checks import check_clause
 from llm.clauses import ClauseCutter
-from llm.prompt import REFUSAL, make_prompt
-from llm.types import Dialogue, Engine, GenerateParams, MaskedText, Passage
+from llm.prompt import REFUSAL
+from llm.types import Engine, GenerateParams, MaskedText, Passage, Prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +23,10 @@ class Refused:
 
 
 async def checked_clauses(
-    engine: Engine, question: MaskedText, passages: tuple[Passage, ...], dialogue: Dialogue, params: GenerateParams
+    engine: Engine, prompt: Prompt, passages: tuple[Passage, ...], question: MaskedText, params: GenerateParams
 ) -> AsyncGenerator[str | Refused, None]:
     """Clauses in order; a `Refused` is the last. Raises EngineFailed, EngineStalled. Consume inside aclosing."""
     cutter = ClauseCutter()
-    prompt = make_prompt(question, passages, dialogue.history)
     async with aclosing(engine.generate(prompt, params)) as tokens:
         async for token in tokens:
             for clause in cutter.feed(token.text):

@@ -7,6 +7,7 @@ the checks clause by clause.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -25,6 +26,8 @@ from llm.generate import Refused, checked_clauses
 from llm.hotpool import HotPool
 from llm.knowledge import is_valid
 from llm.noted import dictated
+from llm.policy import in_time
+from llm.prompt import make_prompt
 from llm.retrieve import Retriever, plain
 from llm.safety import SafetyAction, SafetyRule
 from llm.types import (
@@ -35,6 +38,7 @@ from llm.types import (
     Close,
     Dialogue,
     Engine,
+    EngineStalled,
     Entry,
     HandOver,
     MaskedText,
@@ -99,7 +103,7 @@ class AnsweringMind:
         if steps is None:
             found = self._find(question, dialogue)
             steps = self._stored_steps(found)
-            if steps is None and self._engine and self._may_generate(found):
+            if self._engine and self._may_generate(found, steps):
                 async with aclosing(self._generated(self._engine, question, found, dialogue)) as written:
                     async for step in written:
                         steps = ()
@@ -224,26 +228,33 @@ class AnsweringMind:
 
     # ------------------------------------------------------------ the engine
 
-    def _may_generate(self, found: _Found) -> bool:
-        """Never a yes or no, a may-I, or anything that a doubt hangs on: small models flip these."""
+    def _may_generate(self, found: _Found, steps: tuple[Step, ...] | None) -> bool:
+        """Never a yes or no, a may-I, or anything that a doubt hangs on: small models flip these. Never instead of a hot answer."""
         verdict = self._pool.match_stored(found.asked, found.passages)
+        if steps is not None and not _is_answer_of(verdict.entry, steps):
+            return False
         near = verdict.score >= _GENERATE_FROM and not any(doubt.hard for doubt in verdict.doubts)
         return near and not found.mere and not _YES_NO.search(plain(found.asked))
 
     async def _generated(
         self, engine: Engine, question: MaskedText, found: _Found, dialogue: Dialogue
     ) -> AsyncGenerator[Step, None]:
-        """Nothing at all when the first clause fails or the engine is late; a person when a later clause fails."""
+        """Nothing at all when the engine can't be in time, is late, or its first clause fails; a person when a later one fails."""
         used = found.passages[:1]
         ids, spoken = (used[0].entry.id,), False
+        prompt = make_prompt(question, used, dialogue.history)
+        timely = in_time(engine, prompt, dialogue, self._settings)
+        if not timely:
+            return
         try:
-            async with aclosing(checked_clauses(engine, question, used, dialogue, self._settings.generate)) as written:
-                async for text in written:
+            async with aclosing(checked_clauses(engine, prompt, used, question, self._settings.generate)) as written:
+                while (text := await _next_clause(written, None if spoken else timely.within_ms)) is not None:
                     if isinstance(text, Refused):
                         break
                     if not spoken:
-                        routed = Routed(route=Route.GENERATED, confidence=_sure(used[0].score), source_ids=ids, explain="generated")
-                        yield routed  # noqa: ASYNC119  consumer closes us
+                        why = f"generated: {timely}"
+                        sure = _sure(used[0].score)
+                        yield Routed(route=Route.GENERATED, confidence=sure, source_ids=ids, explain=why)  # noqa: ASYNC119  consumer closes us
                     spoken = True
                     yield Clause(text=text, source_ids=ids)  # noqa: ASYNC119  consumer closes us
                 else:
@@ -288,6 +299,21 @@ class AnsweringMind:
             said = dialogue.history[-2].said
         named = sorted((said.index(entry.question), entry.id, entry) for entry in self.entries if entry.question in said)
         return tuple(entry for _, _, entry in named[:2])
+
+
+async def _next_clause(written: AsyncGenerator[str | Refused, None], within_ms: int | None) -> str | Refused | None:
+    """None at the end. Raises EngineStalled when the first clause is not there by its deadline."""
+    try:
+        async with asyncio.timeout(None if within_ms is None else within_ms / 1000):
+            return await anext(written, None)
+    except TimeoutError:
+        raise EngineStalled(f"no clause within {within_ms} ms; the stored answer is given") from None
+
+
+def _is_answer_of(entry: Entry | None, steps: tuple[Step, ...]) -> bool:
+    """These steps speak the stored answer of this entry."""
+    routed = steps[0]
+    return entry is not None and isinstance(routed, Routed) and routed.route is Route.STORED and routed.source_ids == (entry.id,)
 
 
 def _dictated_steps(question: MaskedText) -> tuple[Step, ...] | None:

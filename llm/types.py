@@ -208,8 +208,12 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogue:
-    """What an answer may depend on. clarified: clarifying questions in a row; asked_for: personal data asked for just now."""
+    """What an answer may depend on. clarified: clarifying questions in a row; asked_for: personal data asked for just now.
 
+    is_spoken: the caller listens, and a silence is noticed sooner than on a screen.
+    """
+
+    is_spoken: bool = False
     history: tuple[Exchange, ...] = ()
     clarified: int = 0
     asked_for: Personal | None = None
@@ -266,6 +270,10 @@ class Engine(Protocol):
         """Stream tokens. Raises EngineFailed, EngineStalled. Consume inside aclosing."""
         ...
 
+    def first_clause_ms(self, prompt: Prompt) -> int:
+        """About when a first clause would come if it were asked for now, by what the engine measured of itself."""
+        ...
+
     def close(self) -> None:
         """Free the model."""
         ...
@@ -273,7 +281,10 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweringSettings:
-    """The answering room. hot_score/hot_margin: acceptance of the hot pool; stored_*: of a stored answer."""
+    """The answering room. hot_score/hot_margin: acceptance of the hot pool; stored_*: of a stored answer.
+
+    *_first_clause_ms: an engine that can't have its first clause by then is not asked.
+    """
 
     knowledge_dir: str = "kb"
     engine: str = "none"
@@ -287,4 +298,6 @@ class AnsweringSettings:
     clarifications: int = 1
     mask_budget_ms: int = 20
     region: str = ""
+    voice_first_clause_ms: int = 1500
+    text_first_clause_ms: int = 8000
     generate: GenerateParams = field(default_factory=GenerateParams)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,19 +22,31 @@ from llm.types import EngineFailed, EngineMissing, EngineStalled, GenerateParams
 
 _BATCH_TOKENS = 32  # a stop during the prompt takes effect at a batch's end
 _WARM_UP_TOKENS = 8
+_CLAUSE_TOKENS = 10  # of a first clause
+_FEW_TOKENS = 16  # read or written: fewer say little about speed
 _TURN_ENDS = ("<|im_end|>", "<|im_start|>", "<|endoftext|>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSpeed:
-    """Measured at warm-up, on this machine, under its load of that moment."""
+    """Measured at warm-up, on this machine, under its load of that moment; kept up to date by every generation since."""
 
     prefill_tokens_per_s: float
     decode_tokens_per_s: float
+    tokens_per_character: float = 1.0
 
-    def first_token_ms(self, prompt_tokens: int) -> int:
-        """About when the first token of such a prompt comes."""
-        return round(1000 * (prompt_tokens / self.prefill_tokens_per_s + 1 / self.decode_tokens_per_s))
+    def first_clause_ms(self, characters: int) -> int:
+        """About when the first clause comes on a prompt with so many characters that the model has not read yet."""
+        reading_s = characters * self.tokens_per_character / self.prefill_tokens_per_s
+        return round(1000 * (reading_s + _CLAUSE_TOKENS / self.decode_tokens_per_s))
+
+    def blended(self, newer: EngineSpeed) -> EngineSpeed:
+        """Half of each: one slow generation is no verdict, a loaded machine is one after a few."""
+        return EngineSpeed(
+            prefill_tokens_per_s=(self.prefill_tokens_per_s + newer.prefill_tokens_per_s) / 2,
+            decode_tokens_per_s=(self.decode_tokens_per_s + newer.decode_tokens_per_s) / 2,
+            tokens_per_character=self.tokens_per_character,
+        )
 
 
 class EmbeddedEngine:
@@ -44,6 +57,9 @@ class EmbeddedEngine:
         self.name = name
         self._server = server
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="llm")
+        self._lock = threading.Lock()
+        self._waiting = 0  # generations that run or wait
+        self._took_ms = 0  # the last one
         self.speed = self._warm_up()
 
     @classmethod
@@ -87,6 +103,10 @@ class EmbeddedEngine:
             stop.set()
             running.cancel()  # of use only while it still waits for its turn
 
+    def first_clause_ms(self, prompt: Prompt) -> int:
+        """The rules in front are in the model's cache, the rest must be read; who runs or waits comes first."""
+        return self.speed.first_clause_ms(len(prompt.user)) + self._waiting * self._took_ms
+
     def close(self) -> None:
         """Free the model, after the running step."""
         self._worker.shutdown(wait=True, cancel_futures=True)
@@ -101,23 +121,39 @@ class EmbeddedEngine:
                     EngineFailed(f"the model refused the prompt: {chunk['error'].get('type', 'unknown')}; shorten the passages")
                 )
                 return True
+            self._learn(chunk.get("timings", {}))
             if not stop.is_set() and (text := chunk["choices"][0]["text"]):
                 hand_in(text)
             return stop.is_set()
 
         def work() -> None:
+            began_s = time.perf_counter()
             try:
                 if not stop.is_set():
                     self._server.handle_completions(_request(prompt, params), on_chunk)
             except (RuntimeError, ValueError):
                 hand_in(EngineFailed("the embedded engine broke while generating; restart the server"))
             finally:
+                self._took_ms = round((time.perf_counter() - began_s) * 1000)
                 hand_in(None)
 
         try:
-            return self._worker.submit(work)
+            running = self._worker.submit(work)
         except RuntimeError:
             raise EngineFailed("the embedded engine is closed; start it again") from None
+        with self._lock:
+            self._waiting += 1
+        running.add_done_callback(lambda _: self._leave())
+        return running
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._waiting -= 1
+
+    def _learn(self, timings: Mapping[str, Any]) -> None:
+        """Speeds of a finished generation; what stood in the cache was not read and tells nothing."""
+        if timings.get("prompt_n", 0) >= _FEW_TOKENS and timings.get("predicted_n", 0) >= _FEW_TOKENS:
+            self.speed = self.speed.blended(_speed(timings, self.speed.tokens_per_character))
 
     async def _next(self, arrived: asyncio.Queue[str | EngineFailed | None], deadline_ms: int) -> str | None:
         try:
@@ -138,12 +174,19 @@ class EmbeddedEngine:
             last.update(chunk)
             return False
 
-        self._server.handle_completions(_request(warm_up_prompt(), GenerateParams(max_tokens=_WARM_UP_TOKENS)), keep)
+        prompt = warm_up_prompt()
+        self._server.handle_completions(_request(prompt, GenerateParams(max_tokens=_WARM_UP_TOKENS)), keep)
         timings = last.get("timings", {})
-        return EngineSpeed(
-            prefill_tokens_per_s=round(float(timings.get("prompt_per_second") or 1.0), 1),
-            decode_tokens_per_s=round(float(timings.get("predicted_per_second") or 1.0), 1),
-        )
+        characters = len(_request(prompt, GenerateParams())["prompt"])
+        return _speed(timings, float(timings.get("prompt_n") or characters) / characters)
+
+
+def _speed(timings: Mapping[str, Any], tokens_per_character: float) -> EngineSpeed:
+    return EngineSpeed(
+        prefill_tokens_per_s=round(float(timings.get("prompt_per_second") or 1.0), 1),
+        decode_tokens_per_s=round(float(timings.get("predicted_per_second") or 1.0), 1),
+        tokens_per_character=tokens_per_character,
+    )
 
 
 def _weights(model: Path) -> Path:

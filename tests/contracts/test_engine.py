@@ -44,6 +44,9 @@ class FakeEngine:
         finally:
             self.running -= 1
 
+    def first_clause_ms(self, prompt: Prompt) -> int:
+        return len(prompt.user) // 10
+
     def close(self) -> None:
         """Nothing to free."""
 
@@ -121,3 +124,9 @@ async def test_a_stall_is_told_and_the_engine_lives_on(engine: Engine) -> None:
         await first(engine, GenerateParams(first_token_ms=5), LONG)
     assert stalled.value.code == "llm.engine_stalled"
     assert await first(engine, GenerateParams())
+
+
+async def test_it_tells_when_a_first_clause_would_come_and_a_longer_prompt_takes_longer(engine: Engine) -> None:
+    short = Passage(entry=Entry(id="a", topic="t", question="q", paraphrases=(), answer="one", source="sample"), score=1)
+    question = CallMasker(mask_budget_ms=5_000).mask("count")
+    assert 0 <= engine.first_clause_ms(make_prompt(question, [short])) < engine.first_clause_ms(make_prompt(question, [LONG]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -64,8 +66,11 @@ def test_broken_weights_are_no_crash(tmp_path: Path) -> None:
         EmbeddedEngine.load(tmp_path)
 
 
-def test_an_engine_tells_when_its_first_token_would_come() -> None:
-    assert EngineSpeed(prefill_tokens_per_s=20, decode_tokens_per_s=5).first_token_ms(100) == 5200
+def test_an_engine_tells_when_its_first_clause_would_come() -> None:
+    speed = EngineSpeed(prefill_tokens_per_s=20, decode_tokens_per_s=5, tokens_per_character=0.5)
+    assert speed.first_clause_ms(100) == 2500 + 2000
+    slower = speed.blended(EngineSpeed(prefill_tokens_per_s=10, decode_tokens_per_s=3))
+    assert slower == EngineSpeed(prefill_tokens_per_s=15, decode_tokens_per_s=4, tokens_per_character=0.5)
 
 
 # ---------------------------------------------------------------- llama.cpp's callback, played by hand
@@ -137,3 +142,42 @@ async def test_who_waits_behind_a_long_prompt_stalls_within_his_own_deadline() -
     llama.may_go.set()
     assert await words(engine, GenerateParams()) == "好"
     engine.close()
+
+
+def timed(**timings: float) -> Mapping[str, Any]:
+    """A last chunk with its figures."""
+    return {"choices": [{"text": "。"}], "timings": timings}
+
+
+async def test_every_generation_of_some_length_teaches_it_its_speed() -> None:
+    slow = timed(prompt_n=100, prompt_per_second=3.0, predicted_n=20, predicted_per_second=0.5)
+    engine = EmbeddedEngine(Llama("好", slow), "hand")
+    before = engine.speed
+    await words(engine, GenerateParams())
+    assert engine.speed == before.blended(dataclasses.replace(before, prefill_tokens_per_s=3.0, decode_tokens_per_s=0.5))
+    engine.close()
+
+
+async def test_a_few_tokens_from_the_cache_teach_nothing() -> None:
+    engine = EmbeddedEngine(Llama(timed(prompt_n=1, prompt_per_second=900.0, predicted_n=20, predicted_per_second=9.0)), "hand")
+    before = engine.speed
+    await words(engine, GenerateParams())
+    assert engine.speed == before
+    engine.close()
+
+
+async def test_who_would_wait_behind_another_is_told_so() -> None:
+    llama = Llama("好")
+    engine = EmbeddedEngine(llama, "hand")
+    await words(engine, GenerateParams())
+    alone_ms = engine.first_clause_ms(QUESTION)
+    engine._took_ms = 4000
+    llama.may_go.clear()
+    async with aclosing(engine.generate(QUESTION, GenerateParams())) as tokens, asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(anext(tokens))
+        await asyncio.sleep(0.05)
+        assert engine.first_clause_ms(QUESTION) == alone_ms + 4000
+        llama.may_go.set()
+        assert (await first).text == "好"
+    engine.close()
+    assert engine.first_clause_ms(QUESTION) == alone_ms
