@@ -20,7 +20,7 @@ import re
 import sqlite3
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -116,6 +116,10 @@ class LawTable:
         """The text of an article: 第八十二条. None: it has none of that number."""
         row = self._db.execute("SELECT words FROM articles WHERE law = ? AND number = ?", (law.id, number)).fetchone()
         return row[0] if row else None
+
+    def articles(self, law: Law) -> Iterator[tuple[str, str]]:
+        """Number and text of each of its articles, in order."""
+        yield from self._db.execute("SELECT number, words FROM articles WHERE law = ? ORDER BY rowid", (law.id,)).fetchall()
 
     def last_article(self, law: Law) -> str:
         """The number of its last article."""
