@@ -172,18 +172,18 @@ class AnsweringMind:
     def _find(self, question: MaskedText, dialogue: Dialogue) -> _Found:
         said, offered = what_counts(without_courtesies(question.text)), self._offered(dialogue)
         asked = said
-        passages = self._passages(asked, dialogue)
+        passages = self.passages(asked, dialogue)
         if dialogue.clarified and dialogue.history and not (passages and passages[0].score >= self._settings.stored_score):
             both = f"{what_counts(dialogue.history[-1].caller.text)}，{asked}"  # the answer to our question may be half a question
-            joined = self._passages(both, dialogue)
+            joined = self.passages(both, dialogue)
             if joined and (not passages or joined[0].score > passages[0].score):
                 asked, passages = both, joined
         mere = not dialogue.clarified and is_mere_topic(asked)
         topic = topic_of(dialogue, self.entries)
         return _Found(said=said, asked=asked, passages=passages, topic=topic, open=offered, mere=mere)
 
-    def _passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
-        """Only what is valid today, here."""
+    def passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
+        """What an answer is chosen from, best first: only what is valid today, here."""
         here = {"", self._settings.region}
         return tuple(
             passage
