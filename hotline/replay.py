@@ -15,15 +15,15 @@ from hotline.call_events import CallEvent, Turn, turns_of
 from hotline.caller_leg import CallerLeg, LegReport, LegSettings, open_channel, until_bot_is_quiet
 from hotline.errors import HotlineError
 from hotline.own_server import own_server
+from hotline.recordings.files import caller_of, open_recording
+from hotline.recordings.plain import RawFormat
 from hotline.sound.codec import Codec
 from hotline.timeline import write_timeline
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
-from hotline.wav import WavAudio, WavError, read_wav
 
 Samples = NDArray[np.float32]
 
-CHANNELS = {"left": 0, "right": 1}
-STEREO = 2
+LINE_HZ = 8000
 HEARD_COLUMNS = 44
 
 
@@ -31,7 +31,7 @@ HEARD_COLUMNS = 44
 class ReplaySettings:
     """How to replay. target: a server, host:port; empty: one of our own (`replay_here`).
 
-    channel: left or right, the caller's one of a stereo file. tail_s: how long to wait for the bot after the file.
+    channel: left, right or caller-guess, the caller's of two. raw: how files without a head are written. tail_s: how long to wait for the bot after the file.
     after_greeting: hold the file until the bot has greeted, for clips that hold one question rather than a whole call.
     """
 
@@ -39,6 +39,7 @@ class ReplaySettings:
     token: str = ""
     codec: Codec = Codec.PCMA
     channel: str = ""
+    raw: RawFormat | None = None
     out_dir: Path = Path("out/replay")
     is_realtime: bool = True
     after_greeting: bool = False
@@ -57,15 +58,15 @@ class CallReport:
 
 
 async def replay_file(path: Path, settings: ReplaySettings, *, on_event: Callable[[CallEvent], None] | None = None) -> CallReport:
-    """Replay one file and write call.wav, events.jsonl, transcript.txt and timeline.html. Raises WavError, OSError."""
-    audio = await asyncio.to_thread(read_wav, path)
-    caller = _caller_channel(audio, settings.channel)
+    """Replay one file and write call.wav, events.jsonl, transcript.txt and timeline.html. Raises RecordingError, OSError."""
+    recording = await asyncio.to_thread(open_recording, path, raw=settings.raw)
+    caller = await asyncio.to_thread(recording.samples, caller_of(recording, settings.channel), LINE_HZ)
     line = LegSettings(codec=settings.codec, is_realtime=settings.is_realtime, noise_under_speech=False)
     async with open_channel(settings.target) as channel:
         leg = CallerLeg(pb_grpc.HotlineStub(channel), line, token=settings.token, on_event=on_event)
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(leg.run(), name="leg")
-            await _play(leg, caller, audio.rate_hz, settings)
+            await _play(leg, caller, settings)
     report = running.result()
     if not leg.recording.duration_ms:
         return CallReport(path=path, leg=report, error=report.error or "the call never began")
@@ -74,11 +75,11 @@ async def replay_file(path: Path, settings: ReplaySettings, *, on_event: Callabl
     return CallReport(path=path, leg=report, turns=tuple(turns_of(leg.recording.events)), folder=folder, error=report.error)
 
 
-async def _play(leg: CallerLeg, caller: Samples, rate_hz: int, settings: ReplaySettings) -> None:
+async def _play(leg: CallerLeg, caller: Samples, settings: ReplaySettings) -> None:
     if settings.after_greeting:
         await leg.until(lambda: leg.bot_is_speaking)
         await until_bot_is_quiet(leg)
-    leg.say(caller, rate_hz)
+    leg.say(caller)
     await leg.until(lambda: not leg.voice.is_saying)
     said_ms = leg.now_ms
     await leg.until(lambda: leg.now_ms - said_ms > settings.tail_s * 1000)
@@ -88,16 +89,6 @@ async def _play(leg: CallerLeg, caller: Samples, rate_hz: int, settings: ReplayS
 def _write(leg: CallerLeg, folder: Path, title: str) -> None:
     leg.recording.write(folder)
     write_timeline(folder, title=title)
-
-
-def _caller_channel(audio: WavAudio, channel: str) -> Samples:
-    if channel and channel not in CHANNELS:
-        raise WavError(f"no channel is called {channel}", what_to_do="use left or right")
-    if audio.channels == 1 or audio.is_doubled_mono:
-        return audio.channel(0)
-    if not channel:
-        raise WavError(f"the file has {audio.channels} channels", what_to_do="name the caller's: --channel left or --channel right")
-    return audio.channel(CHANNELS[channel])
 
 
 def _fresh_folder(out_dir: Path, stem: str) -> Path:

@@ -164,7 +164,7 @@ async def test_broken_files_are_told_and_do_not_stop_the_rest(tmp_path: Path) ->
         code = await replay_files([tmp_path / "none.wav", tmp_path / "broken.wav", stereo, good], settings, tell=told.append)
 
     assert code == 1
-    assert "not a WAV file" in told[-1]
+    assert "begins like MP3" in told[-1]
     assert "--channel left" in "\n".join(told)
     assert "good.wav    1     我的手机号是〈手机号·1〉" in told[-1]
     assert "220 ms" in told[-1]
