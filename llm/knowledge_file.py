@@ -78,8 +78,8 @@ def read_file(file: Path, schema: Path) -> tuple[list[Placed], list[Fault]]:
         return [], faults
     wrong = {fault.where.split(",")[0] for fault in faults}
     sound = [(n, each) for n, each in enumerate(document["entries"]) if _entry_name(document, n) not in wrong]
-    region = str(document.get("region", ""))
-    return [Placed(entry=_entry(each, region), file=file.name, lines=lines.below("entries", n)) for n, each in sound], faults
+    shared = {key: str(document.get(key, "")) for key in ("region", "intent")}
+    return [Placed(entry=_entry(each, shared), file=file.name, lines=lines.below("entries", n)) for n, each in sound], faults
 
 
 @functools.cache
@@ -100,7 +100,7 @@ class _TextDates(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     }
 
 
-def _entry(fields: Mapping[str, Any], region: str) -> Entry:
+def _entry(fields: Mapping[str, Any], shared: Mapping[str, str]) -> Entry:
     dates = {key: dt.date.fromisoformat(fields[key]) for key in ("valid_from", "valid_to") if key in fields}
     source = fields["source"]
     laws: tuple[LawRef, ...] = ()
@@ -113,7 +113,7 @@ def _entry(fields: Mapping[str, Any], region: str) -> Entry:
     elif source == "sample":
         source = SAMPLE_SOURCE
     own = {"source": source, "laws": laws, "paraphrases": tuple(fields["paraphrases"])}
-    return Entry(**{"region": region, **fields, **dates, **own})
+    return Entry(**{**shared, **fields, **dates, **own})
 
 
 # ---------------------------------------------------------------- places

@@ -127,7 +127,7 @@ class LawRef:
 class Entry:
     """One entry of the knowledge base. answer: spoken whole, at most 120 characters; detail: more, on request.
 
-    source: what it rests on, as people read it; laws: the articles among it.
+    source: what it rests on, as people read it; laws: the articles among it; intent: what a call about it is about.
     """
 
     id: str
@@ -142,6 +142,7 @@ class Entry:
     valid_to: dt.date | None = None
     hot: bool = False
     next_step: str = "answer"
+    intent: str = ""
     laws: tuple[LawRef, ...] = ()
 
 
