@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm import phrases
 from llm.amounts import answering_text
@@ -24,11 +24,12 @@ from llm.foreign import english_words, latin_words, wants_english, without_court
 from llm.gate import About, doubts
 from llm.generate import Refused, checked_clauses
 from llm.hotpool import HotPool
+from llm.intents import ASK_HUMAN
 from llm.knowledge import is_valid
 from llm.noted import dictated
 from llm.policy import in_time
 from llm.prompt import make_prompt
-from llm.retrieve import Retriever, plain
+from llm.retrieve import Retriever
 from llm.safety import SafetyAction, SafetyRule
 from llm.types import (
     AnsweringError,
@@ -41,12 +42,15 @@ from llm.types import (
     EngineStalled,
     Entry,
     HandOver,
+    Intent,
+    IntentClassifier,
     MaskedText,
     Passage,
     Route,
     Routed,
     Step,
 )
+from llm.wording import plain
 
 _SEARCHED = 8
 _ENOUGH_TO_TELL = 6  # characters by which an answer and its detail differ
@@ -78,13 +82,20 @@ class _Found:
 
 
 class AnsweringMind:
-    """Finds answers in one knowledge base. engine: optional, used where the stored answers have none."""
+    """Finds answers in one knowledge base. engine: where it can be in time; intents: for agents, and in doubt. Both optional."""
 
-    def __init__(self, entries: Sequence[Entry], settings: AnsweringSettings, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        settings: AnsweringSettings,
+        engine: Engine | None = None,
+        intents: IntentClassifier | None = None,
+    ) -> None:
         """Index the entries (about a millisecond an entry)."""
         self.entries = tuple(entries)
         self._settings = settings
         self._engine = engine
+        self._intents = intents
         self._search = Retriever(self.entries)
         self._pool = HotPool(settings)
         self._emergency = EmergencyRule()
@@ -93,6 +104,13 @@ class AnsweringMind:
         self._latin = frozenset().union(*map(latin_words, texts))
 
     async def answer(self, question: MaskedText, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
+        """The steps, with what the question is about on the first."""
+        intent = self._intents.classify(question) if self._intents else None
+        async with aclosing(self._steps(question, dialogue, intent)) as steps:
+            async for step in steps:
+                yield replace(step, intent=intent) if isinstance(step, Routed) else step  # noqa: ASYNC119  consumer closes us
+
+    async def _steps(self, question: MaskedText, dialogue: Dialogue, intent: Intent | None) -> AsyncGenerator[Step, None]:
         """Danger → refusal → person → repeat → goodbye → dictated → English → hot → stored → follow-up → engine → clarify."""
         steps = (
             self._guarded_steps(question)
@@ -108,6 +126,8 @@ class AnsweringMind:
                     async for step in written:
                         steps = ()
                         yield step  # noqa: ASYNC119  consumer closes us
+            if steps is None and intent and intent.matter.is_sure and intent.matter.name == ASK_HUMAN:
+                steps = _to_person(Route.PERSON, phrases.TO_PERSON, "asked", "sounds like asking for a person")
             if steps is None:
                 steps = self._unknown_steps(found, dialogue)
         for step in steps:

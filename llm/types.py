@@ -155,13 +155,44 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """One intent. confidence: calibrated probability; is_sure: at or above the level that its axis was fitted for."""
+
+    name: str
+    title: str
+    confidence: float
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What a question is about and what is wanted of us. matters: the likeliest ones, best first."""
+
+    matter: Guess
+    kind: Guess
+    matters: tuple[Guess, ...]
+
+
+class IntentClassifier(Protocol):
+    """Tells intents. Pure."""
+
+    def classify(self, question: MaskedText) -> Intent:
+        """A question of which nothing is known gets the likeliest intents, and none is sure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
-    """The route is chosen. Always the first step of an answer, once. explain: why, for people; holds no raw text."""
+    """The route is chosen. Always the first step of an answer, once. explain: why, for people; holds no raw text.
+
+    intent: None where no classifier is at hand.
+    """
 
     route: Route
     confidence: float
     source_ids: tuple[str, ...] = ()
     explain: str = ""
+    intent: Intent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
