@@ -8,9 +8,9 @@ from __future__ import annotations
 import enum
 import re
 
-from llm.retrieve import plain
 from llm.sound import sound_of
 from llm.types import Entry
+from llm.wording import plain
 
 
 class Amount(enum.Enum):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from llm.amounts import answering_text, asks_amount
 from llm.gate import About, doubts, things_in
-from llm.retrieve import content, plain
 from llm.sound import sound_of
 from llm.types import Dialogue, Entry
+from llm.wording import content, plain
 
 # What is asked → what an answer to it contains.
 _FACETS: tuple[tuple[str, str], ...] = (

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from hotline.zh.numerals import DIGIT_OF, parse_number
 from llm.amounts import answering_text, asks_amount
-from llm.retrieve import content, plain
 from llm.sound import sound_of, syllable_of
 from llm.types import Entry
+from llm.wording import content, plain
 
 
 class About(enum.Enum):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llm.knowledge_file import Fault, Placed, read_file
-from llm.retrieve import content, plain
 from llm.types import Entry, KnowledgeWrong
+from llm.wording import content, plain
 
 _SCHEMA_AT = "schema/kb.schema.json"
 _TOLD_AT_MOST = 3

@@ -25,7 +25,6 @@ from llm.gate import About, doubts
 from llm.generate import Refused, checked_clauses
 from llm.hotpool import HotPool
 from llm.intents import ASK_HUMAN
-from llm.knowledge import is_valid
 from llm.noted import dictated
 from llm.policy import in_time
 from llm.prompt import make_prompt
@@ -204,12 +203,7 @@ class AnsweringMind:
 
     def passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
         """What an answer is chosen from, best first: only what is valid today, here."""
-        here = {"", self._settings.region}
-        return tuple(
-            passage
-            for passage in self._search.search(asked, at_most=_SEARCHED)
-            if is_valid(passage.entry, dialogue.today) and (not self._settings.region or passage.entry.region in here)
-        )
+        return tuple(self._search.search(asked, _SEARCHED, today=dialogue.today, region=self._settings.region))
 
     def _stored_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic and is_bare(found.asked) and (steps := self._follow_steps(found)):

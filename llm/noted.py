@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from llm.retrieve import plain
 from llm.types import MaskedText, Personal, Span
+from llm.wording import plain
 
 _AROUND = re.compile(
     "手机号码?|手机|电话号码?|电话|联系方式|号码|身份证号?码?|身份证|银行卡号?|卡号|车牌号?|地址|住址|住在|家住|姓名|名字|名叫|我叫|叫做|叫|我姓|姓|邮箱|微信号?|微信|"
