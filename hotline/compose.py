@@ -49,7 +49,7 @@ from llm.dialogue_acts import is_backchannel
 from llm.engines.embedded import EmbeddedEngine
 from llm.mind import AnsweringMind
 from llm.privacy import CallMasker, join_masked
-from llm.types import Engine, Entry
+from llm.types import AnsweringSettings, Engine, Entry
 from tts.cache import AudioCache
 from tts.normalise import to_speech
 from tts.speech import Speech
@@ -120,7 +120,7 @@ async def open_desk(
             )
         tell(f"知识库 {len(entries)} 条")
         engine = None if audible else await _engine(settings, stack, tell)  # too slow for a telephone on a CPU
-        mind = AnsweringMind(tuple(entries), settings.answering, engine)
+        mind = new_mind(entries, settings.answering, engine)
         parts = Parts(
             mind=mind,
             new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms, clock=time.thread_time),
@@ -153,6 +153,11 @@ class _CountedEar:
             stats = self._ear.stats
             for fate in ("late", "lost", "doubled", "bad", "renumbered"):
                 metrics.CALLER_FRAMES.of(fate).inc(getattr(stats, fate))
+
+
+def new_mind(entries: Sequence[Entry], settings: AnsweringSettings, engine: Engine | None = None) -> AnsweringMind:
+    """What answers questions in text, for calls and for whoever looks at the knowledge base."""
+    return AnsweringMind(tuple(entries), settings, engine)
 
 
 def _tell_expired(entry: Entry) -> None:
