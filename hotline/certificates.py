@@ -79,6 +79,7 @@ class Certificates:
     def __init__(self, files: TlsFiles) -> None:
         """Blocks: reads and proves the files."""
         self.files = files
+        self.again = asyncio.Event()
         self._seen = _signature(files)
         self._now = _load(files)
         self._warn_of_end()
@@ -124,16 +125,16 @@ class Certificates:
         self._warn_of_end()
         return True
 
-    async def run(self, again: asyncio.Event) -> None:
-        """For ever: look at the files every few seconds, and at once when asked to."""
+    async def run(self) -> None:
+        """For ever: look at the files every few seconds, and at once when `again` is set."""
         while True:
             try:
                 async with asyncio.timeout(LOOK_EVERY_S):
-                    await again.wait()
+                    await self.again.wait()
             except TimeoutError:
                 pass
             else:
-                again.clear()
+                self.again.clear()
             await asyncio.to_thread(self.refresh)
 
     def _switch(self, handshake: ssl.SSLSocket | ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:

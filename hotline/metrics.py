@@ -53,7 +53,11 @@ CALLS_ENDED = ByWord(
 TURNS = ByWord(
     Counter("hotline_turns", "Turns answered, by route.", ["route"]),
     *(route.value for route in Route),
-    *("hand_over", "reprompt", "notice"),
+    *("hand_over", "reprompt", "notice", "rating"),
+)
+SATISFACTION = ByWord(
+    Counter("hotline_satisfaction", "Calls whose caller was asked for a grade, by grade; none: asked and not given.", ["grade"]),
+    *("1", "2", "3", "4", "5", "none"),
 )
 BARGE_IN = ByWord(Counter("hotline_barge_in", "Interruptions, by step.", ["step"]), "pause", "cancel", "resume")
 FILLERS = Counter("hotline_fillers", "Filler phrases spoken because no answer was ready.")
@@ -68,6 +72,21 @@ CALLER_FRAMES = ByWord(
 # hearing
 DECODE_QUEUE = Gauge("hotline_decode_queue", "Segments waiting for a recogniser.")
 REFUSED = ByWord(Counter("hotline_speech_refused", "Turns that gave no words to trust, by the guard's rule.", ["rule"]), *RULES)
+
+# questions over HTTP
+HTTP_REQUESTS = ByWord(
+    Counter("hotline_http_requests", "HTTP requests, by outcome.", ["outcome"]),
+    *("ok", "wrong", "unauthorised", "limited", "busy", "failed", "gone"),
+)
+HTTP_SECONDS = ByWord(
+    Histogram(
+        "hotline_http_seconds",
+        "Time of an HTTP request, by place.",
+        ["place"],
+        buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+    ),
+    *("ask", "speech", "health", "docs"),
+)
 
 # people and the record
 OFFERS = ByWord(

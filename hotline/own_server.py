@@ -47,6 +47,10 @@ async def own_server(out_dir: Path, extra: Mapping[str, str] | None = None) -> A
     environment = os.environ | {
         "HOTLINE_SERVER__PORT": str(port),
         "HOTLINE_SERVER__TOKEN": token,
+        "HOTLINE_SERVER__TLS_CERT": "",
+        "HOTLINE_SERVER__TLS_KEY": "",
+        "HOTLINE_SERVER__TLS_CLIENT_CA": "",
+        "HOTLINE_HTTP__PORT": "0",
         "HOTLINE_MQTT__PORT": str(mqtt.port),
         "HOTLINE_RECORD__URL": f"sqlite+aiosqlite:///{Path.cwd() / out_dir / 'record.db'}",
         **(extra or {}),

@@ -72,3 +72,4 @@ class HttpDesk:
     hear: Callable[[CallStart, Callable[[], int]], Hearing] | None = None
     speech: Speaking | None = None
     ask_deadline_s: int = 60
+    not_understood: str = "抱歉，我没有听清，请您再说一遍。"
