@@ -317,6 +317,8 @@ def fields_of(frame: pb.BotFrame) -> dict[str, Field]:
     return told
 
 
-def open_channel(target: str) -> grpc.aio.Channel:
-    """A channel to a server, with this product's keepalive. Use as `async with`."""
-    return grpc.aio.insecure_channel(target, options=channel_options())
+def open_channel(target: str, credentials: grpc.ChannelCredentials | None = None) -> grpc.aio.Channel:
+    """A channel to a server, with this product's keepalive; without credentials in clear. Use as `async with`."""
+    if credentials is None:
+        return grpc.aio.insecure_channel(target, options=channel_options())
+    return grpc.aio.secure_channel(target, credentials, options=channel_options())

@@ -41,6 +41,7 @@ async def start(tmp_path: Path, **extra: str) -> tuple[int | None, str]:
         "HOTLINE_RECORD__URL": f"sqlite+aiosqlite:///{tmp_path}/record.db",
         "HOTLINE_MQTT__PORT": "0",
         "HOTLINE_SERVER__PORT": "0",
+        "HOTLINE_HTTP__PORT": "0",
     }
     async with running_python(
         *("-m", "hotline.cli", "serve"), env=settings | extra, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
