@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hotline.commands import access, bench, completion, config, demo, doctor, engine, models, overview, replay, serve, text
+from hotline.commands import access, bench, completion, config, demo, doctor, engine, kb, models, overview, replay, serve, text
 from hotline.commands import eval as evaluate
 from hotline.commands.common import Body
 from hotline.errors import OURS, explain
@@ -24,6 +24,7 @@ _COMMANDS = (
     replay,
     demo,
     overview,
+    kb,
     models,
     doctor,
     bench,

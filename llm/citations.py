@@ -128,19 +128,24 @@ _DATE = re.compile(
 _OTHER_ARTICLE = re.compile(
     r"第[0-9零〇一二三四五六七八九十百千]{1,8}[条款项章编节](?:之[一二三四五六七八九十]{1,3})?|[(][一二三四五六七八九十\d]{1,3}[)]"
 )
+_COUNTS = frozenset({"个", "条", "款"})  # 三个条件 counts the claim's own words
 _IN_MONTHS = {"年": 12, "月": 1}
 
 
 def _mismatch(claim: str, article: str) -> str:
     """Why the article does not say what is claimed of it; empty: it does, or nothing is claimed."""
-    said = _figures(claim)
-    known = _figures(article)
-    strange = [figure.words for figure in said if figure.unit and not any(_same(figure, other) for other in known)]
-    if strange:
+    if strange := strange_figures(claim, article):
         return f"not in the article: {', '.join(strange)}"
     if alike(claim, article) < _ALIKE_FROM:
         return "the article speaks of something else"
     return ""
+
+
+def strange_figures(claim: str, article: str) -> list[str]:
+    """The figures with a unit in a claim that the article doesn't hold."""
+    known = _figures(article)
+    told = [figure for figure in _figures(claim) if figure.unit and figure.unit not in _COUNTS]
+    return [figure.words for figure in told if not any(_same(figure, other) for other in known)]
 
 
 def _elsewhere(cited: Cited, article: str, laws: LawTable, today: dt.date) -> str:

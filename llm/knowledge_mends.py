@@ -52,6 +52,8 @@ def _no_date(value: Any, _wants: Any, _rules: Mapping[str, Any]) -> _Told:  # no
 def _shape(value: Any, wants: Any, _rules: Mapping[str, Any]) -> _Told:  # noqa: ANN401
     if "条" in wants:
         return f"{_short(value)} is no article", "write it as 第八十二条 or 第一百二十条之一", ""
+    if "_" in wants:
+        return f"{_short(value)} is no intent's name", "use lower-case letters and underscores", ""
     return f"{_short(value)} is no id", "use lower-case letters, digits and hyphens", ""
 
 
