@@ -72,6 +72,8 @@ _UNIT = re.compile(
 _AMOUNT_BEFORE = re.compile(
     r"(?:转|付|花|交|充|收|扣|欠|退|借|赔|罚|补|拿|发|剩|贷|挣|赚|存|取|给|多|少|共|计|约|差|超过|不到|[¥￥$])(?:了|我|他|她|你|您|到|近)?\s*$"
 )
+_STAFF_BEFORE = re.compile(r"(?:工号|员工号|警号|胸牌号?|坐席号|座席号|内线|分机号?码?)(?:就?是|为|[:：,，])?\s*$")
+_STAFF_AFTER = re.compile(r"号(?:的?)(?:话务|接线|坐席|座席|客服|工作人员|柜员|民警|警员|办事员)")
 _ORDINAL_BEFORE = re.compile(r"第\s*$")
 _DOCUMENT_BEFORE = re.compile(r"[发字办函令规通税综〔\[(（]\s*$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -190,6 +192,11 @@ def unit_follows(text: str, end: int) -> bool:
 def amount_precedes(text: str, start: int) -> bool:
     """花了, 欠我, ¥: what comes is money."""
     return _AMOUNT_BEFORE.search(text[max(0, start - 6) : start]) is not None
+
+
+def is_staff(text: str, start: int, end: int) -> bool:
+    """工号零三七, 幺零二三号话务员: who serves is somebody too."""
+    return _STAFF_BEFORE.search(text[max(0, start - 8) : start]) is not None or _STAFF_AFTER.match(text, end) is not None
 
 
 def ordinal_precedes(text: str, start: int) -> bool:

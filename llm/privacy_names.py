@@ -22,7 +22,7 @@ COMMON = frozenset(
 )
 RARE = frozenset(
     "梅盛童阮冉裴涂祁霍翁窦饶鲍房路甘岳成车解米靳单艾闵臧卜凌桂卞宁费娄寇路盖宗喻柏屈包冷查蒲晏褚滕晋边舒穆项卓缪冼吉简佟敖宫栾荣封景闫燕仇郁班乐全戚隋原桑"
-    "戈麦花楚沙丛苟冀华官谷邬国明池党连占宣苑扈巩应明时平和相仲商初印慈战来"
+    "戈麦花楚沙丛苟冀华官谷邬国明池党连占宣苑扈巩应明时平相仲商初印慈战来"
 )
 _STRONG = re.compile(
     r"(?:名字|姓名|户名|开户名|真名|全名|称呼)(?:就?叫[做作]?|就?是|[:：，,]|\s)*|(?:我|他|她|名|本人|对方|老板|包工头|孩子|儿子|女儿|老公|老婆|爱人|邻居|人|方|头)就?叫(?:做|作)?|"
@@ -32,6 +32,19 @@ _WEAK = re.compile(r"(?:我是|我就是|这里是|我妈是|我爸是|不是\S?
 _SURNAME = re.compile(r"(?:免贵|我|他|她|本人|也|老板|[，,。]\s?|^|对方)姓")
 _TITLE = re.compile(
     r"师傅|先生|女士|小姐|太太|老师(?!傅)|经理|主任|医生|大夫|律师|阿姨|大爷|大妈|大叔|大姐|大哥|叔叔|老板|队长|局长|科长|处长|所长|警官|法官|书记|院长|校长|教授|护士|同志"
+)
+_KIN_CUE = re.compile(
+    r"(?:妈妈?|爸爸?|母亲|父亲|爱人|老公|老婆|丈夫|妻子|儿子|女儿|孩子|小孩|奶奶|爷爷|外婆|外公|弟弟|妹妹|姐姐|哥哥|邻居|室友|同事|房东|租客|朋友|同学|"
+    r"老板|司机|包工头|工头|患者|病人|学生|担保人|中介|伤者|死者|产妇|老人家?|户主|业主|店主|房客)"
+)
+_LEAD = re.compile(
+    r"(?:^|[\s，,。、的]|投诉|举报|表扬|感谢|找|叫|是|和|跟|与|给|让|请|问|见|被|把|对|联系|医院|公司|学校|社区|单位|窗口)$"
+)
+_FAMILIAR = re.compile(r"(?:^|[\s，,。、的]|邻居|同事|找|叫|是|和|跟|那个|这个|被|让|给)(?P<form>[老小])(?=[\u4e00-\u9fff])")
+_FAMILIAR_AFTER = re.compile(r"$|[\s，,。、]|[他她家说接打的]|天天|一直|老是|总|不(?![够到])|跟|和|把|给|在")
+_FROM_ELSEWHERE = re.compile(
+    r"(?:[\u4e00-\u9fff](?![，,。]))?[\u4e00-\u9fff·]{0,3}?(?:古丽|买买提|阿依|阿不|阿卜|艾力|吐尔|木拉提|别克|扎西|卓玛|才让|多吉|次仁|央金|格桑|巴特尔|其其格|乌云|"
+    r"娜仁|斯琴|拉姆|丹增|尼玛|普布|达娃|白玛|旦增|阿迪力|艾合买提|努尔|热合曼|帕提|玛依)[\u4e00-\u9fff·]{0,4}?(?=$|[\s，,。、]|手机|电话|住|的|身份|今年)"
 )
 _NOT_TITLED_TEXT = """
     提高 最高 升高 主任 责任 信任 有关 相关 机关 无关 方向 一向 地方 对方 双方 官方 警方 各方 语文 中文
@@ -54,6 +67,16 @@ _NOT_NAMES = re.compile(
     r"平[时台]|和[平]|明[天年]|应该|全[部家]|乐[意]|原[来因]|解[决释]|包[括工]|单[位元]|成[年功立]|管[理]|符合|申[请报]|安置|向[你]|余[额]|尚未|毕[业竟]|纪[检委]|武[汉昌]|章程|康复|钱[款]|段时|牛奶|雷雨|"
     r"夏天|秦皇|左边|季度|许[多可]|查[询一]|边上|商[家场户品]|项目|简单|初[中三二一]|华[为侨]|花[钱了园]|米[饭]|官[网方]|连[续]|战[友]|宁[波夏]|史[上]|罗[列]|洪[水]|汤|龙[头岗华]|农|居民|业主|老[人师板]|残疾|低保|退休|本[地市]|外地|新[来区]|学生|家[长属]"
 )
+_WORDS_TEXT = """
+    谢谢 周岁 辛苦 范围 毛病 顾客 颜色 齐全 石头 陆续 黄色 黄金 孙子 孙女 韩国 戴口 戴着 董事 杜绝 张贴 张口 张嘴 张罗 胡同
+    胡说 胡乱 高考 高压 高血 高级 高层 高校 高等 高峰 高额 高价 高热 高烧 安排 安装 安心 安静 安检 安保 严格 温暖 温和 文凭
+    文盲 文明 文字 文科 左右 右边 关系 关闭 关门 常常 常务 常年 方案 方言 方才 任课 任教 任职 管教 管家 程度 金牌 金属 金子
+    林业 林场 马虎 马桶 牛肉 龙虾 钟头 钟表 季节 季末 向来 向着 尚且 章程 康健 武器 武术 易燃 莫名 莫非 毕业 强制 顾家 顾不
+    白白 白血 白内 白癜 史料 于今 江湖 江边 田里 田地 叶子 夏季 秋季 梅雨 苏醒 余款 余下 余生 邻居 石材 段落 雷同 雷电 汤药
+    艾滋 贺卡 施暴 施肥 盛大 沈阳 柳州 郑重 严厉 管道 管线 管网 万能 万分 温泉 谢绝 谢罪 焦急 焦虑 席位 车祸 时常 阳性 阴性
+    骨折 何必 何苦 何况 何时 何地 何处
+"""
+_WORDS = frozenset(_WORDS_TEXT.split())
 _ALONE = 2  # a surname and a mark
 _KIN = re.compile(r"的(?:[妈爸儿女老爱邻家父母妻丈姐哥弟妹]|手机|电话|身份|微信|朋友|同事|代理|律师|委托)")
 _ROLE = re.compile(r".{0,2}(?:员|师|工人|户|者|区|市|县|村|镇|店|公司|局|所|院|站|厂|学|校|民|人|司机|生)")
@@ -64,6 +87,7 @@ _BEFORE_NUMBER = re.compile(
 _OF = re.compile("的")
 _PHRASE = re.compile(r"(?:(?![是就])[\u4e00-\u9fff])*$")
 _PHRASE_CHARS = 6
+_CLAUSE = re.compile(r"(?:^|[，,。、\s])")
 
 
 def find_names(text: str, asked_for: Personal | None, *, named: bool) -> list[Item]:
@@ -77,15 +101,23 @@ def find_names(text: str, asked_for: Personal | None, *, named: bool) -> list[It
     found += [_name_at(text, begin.end(), sure=False) for begin in _BEFORE_NUMBER.finditer(text)]
     found += [_name_at(text, cue.end(), sure=False) for cue in _WEAK.finditer(text) if corrects or cue.group() != "是"]
     found += [_titled(text, title.start()) for title in _TITLE.finditer(text)]
-    names = [item for item in found if item]
+    found += [_name_at(text, cue.end(), sure=False, apart=True) for cue in _KIN_CUE.finditer(text)]
+    found += [_full_titled(text, title.start()) for title in _TITLE.finditer(text)]
+    found += [_familiar(text, form.end()) for form in _FAMILIAR.finditer(text)]
+    found += [_from_elsewhere(text, cue.end()) for cue in _STRONG.finditer(text)]
+    names = _spelled_names(text) if not any(found) else []
+    names += [item for item in found if item]
     if names or named or asked_for is Personal.NAME:
         names += _spellings(text)
     return disjoint(names)
 
 
-def _name_at(text: str, at: int, *, sure: bool, alone: bool = False) -> Item | None:
-    """A surname and one or two characters. sure: the cue leaves no doubt: rare surnames count too; alone: a surname will do."""
-    if _NOT_NAMES.match(text, at):
+def _name_at(text: str, at: int, *, sure: bool, alone: bool = False, apart: bool = False) -> Item | None:
+    """A surname and one or two characters. sure: the cue leaves no doubt: rare surnames count too; alone: a surname will do.
+
+    apart: the cue is said before many other words too.
+    """
+    if _NOT_NAMES.match(text, at) or (apart and text[at : at + 2] in _WORDS):
         return None
     double = text[at : at + 2] in DOUBLE
     if not double and text[at : at + 1] not in COMMON and not (sure and text[at : at + 1] in RARE):
@@ -121,6 +153,41 @@ def _titled(text: str, at: int) -> Item | None:
     if start < 0 or (len(surname) == 1 and surname not in COMMON) or text[start - 1 : at] in _NOT_TITLED:
         return None
     return Item(kind=Personal.NAME, start=start, end=at, value=surname)
+
+
+def _full_titled(text: str, at: int) -> Item | None:
+    """张伟医生, 曹雪梅女士: a whole name before a title, where a name may begin."""
+    for size in (3, 2):
+        start = at - size
+        name = text[max(0, start) : at]
+        known = name[:2] in DOUBLE if size > 2 else False  # noqa: PLR2004  a double surname and one character
+        if start < 0 or not (known or name[0] in COMMON) or not re.fullmatch("[\u4e00-\u9fff]+", name) or _ENDS.search(name[1:]):
+            continue
+        if name[:2] in _WORDS or _NOT_NAMES.match(name) or not _LEAD.search(text[max(0, start - 2) : start]):
+            continue
+        return Item(kind=Personal.NAME, start=start, end=at, value=name)
+    return None
+
+
+def _familiar(text: str, at: int) -> Item | None:
+    """老李, 小张 as people are called."""
+    surname = text[at : at + 1]
+    if surname not in COMMON or surname in "于高方金白毛石田钱马龙时江黄向文严关常安赖" or not _FAMILIAR_AFTER.match(text, at + 1):
+        return None
+    return Item(kind=Personal.NAME, start=at, end=at + 1, value=surname)
+
+
+def _from_elsewhere(text: str, at: int) -> Item | None:
+    """阿依古丽, 扎西多吉: names without a Han surname, after a cue that leaves no doubt."""
+    name = _FROM_ELSEWHERE.match(text, at)
+    return Item(kind=Personal.NAME, start=at, end=name.end(), value=name.group()) if name else None
+
+
+def _spelled_names(text: str) -> list[Item]:
+    """林可，双木林: a name that nothing announces, but whose surname is spelled."""
+    surnames = {word.group()[-1] for word in _SPELLED_WORD.finditer(text)} & (COMMON | RARE)
+    starts = (begin.end() for begin in _CLAUSE.finditer(text) if text[begin.end() : begin.end() + 1] in surnames)
+    return [item for at in starts if (item := _name_at(text, at, sure=True))]
 
 
 def _spellings(text: str) -> list[Item]:

@@ -23,6 +23,8 @@ _GROUP_DIGITS = range(9, 20)  # from a passport to a bank card
 _GROUPED_SEGMENTS = 80  # more is no number of anybody: masked as a whole
 _AMOUNT_DIGITS = 10  # eleven may be a mobile number before 元旦 or 块
 _ARTICLE_DIGITS = 5  # 第1、2、3条
+_STAFF_DIGITS = 2
+_EXTENSION = re.compile(r"[\s,，]?再?转接?(?:分机号?)?\s*")
 _TAIL_WORDS = re.compile(r"(?:结尾|收尾|打头|开头)")
 _OPENING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对好的是行了那就个然后接着后面再还有继续最位一四八几边末尾数字这您听]*")
 _CLOSING = re.compile(r"[\s，,。.、嗯呃额啊哦噢对了吧好的]*")
@@ -159,7 +161,12 @@ class _Reader:
 
     def _read_rest(self, rest: list[Segment], run: Run, *, joined: bool) -> None:
         """Segments whose form says nothing: context and length decide. joined: they touch a number that is masked."""
-        if not any(s.digits for s in rest) or self._released(rest):
+        if not any(s.digits for s in rest):
+            return
+        if self._is_extension(rest) or (sum(s.digits for s in rest) >= _STAFF_DIGITS and kinds.is_staff(*self._around(rest))):
+            self._add(Personal.NUMBER, rest, complete=False)
+            return
+        if self._released(rest):
             return
         if joined:
             self._add(self._kind_here(rest) or Personal.NUMBER, rest, complete=False)
@@ -167,6 +174,15 @@ class _Reader:
         kind = self._kind_here(rest)
         if sum(s.digits for s in rest) >= kinds.SURE_DIGITS or kind is not None or self._is_bare(run):
             self._add(kind or Personal.NUMBER, rest)
+
+    def _around(self, rest: Sequence[Segment]) -> tuple[str, int, int]:
+        return self._text, rest[0].start, rest[-1].end
+
+    def _is_extension(self, rest: Sequence[Segment]) -> bool:
+        """转八零三 after a line's number."""
+        last = self.items[-1] if self.items else None
+        between = self._text[last.end : rest[0].start] if last is not None else ""
+        return last is not None and last.kind is Personal.LANDLINE and _EXTENSION.fullmatch(between) is not None
 
     def _kind_here(self, rest: Sequence[Segment]) -> Personal | None:
         """The kind that the bot's question or the words around announce, if they may count for so few digits."""

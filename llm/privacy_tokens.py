@@ -58,10 +58,12 @@ _LATIN_DIGITS = {
     w: str(n) for n, w in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"))
 } | {"oh": "0"}
 _LATIN_FILLERS = frozenset({"uh", "um", "er", "erm", "ah", "and", "then", "dash", "hyphen", "space", "is", "plus"})
+_NAMES_OF_ACCOUNTS = frozenset({"qq", "vx", "wx"})
 _TIMES = {"double": 2, "triple": 3}
 
 _TOKEN = re.compile(
     rf"(?P<barrier>{BARRIER}+)"
+    rf"|(?P<hundred>一百[三四五六七八九]十{_ONES}?(?=[\s,，]?(?:{_ANY_DIGIT}[\s,，]?){{4}}))"
     rf"|(?P<times>(?:{_COUNT}个|[双])(?:{_ANY_DIGIT})(?![十百千万亿点]))"
     rf"|(?P<places>(?:最?后|前|头|末)?面?[一二两三四五六七八九\d]位(?:数字?)?)"
     rf"|(?P<ten>{_ONES}?十{_ONES}?(?![百千万亿]))"
@@ -75,6 +77,7 @@ _TOKEN = re.compile(
 )
 _SORTS = {
     "barrier": Sort.OTHER,
+    "hundred": Sort.DIGIT,
     "times": Sort.DIGIT,
     "places": Sort.FILLER,
     "ten": Sort.TEN,
@@ -121,6 +124,8 @@ def _value(group: str, word: str) -> str:
             return digit_of(word)
         case "times":
             return digit_of(word[-1]) * (2 if word[0] == "双" else int(digit_of(word[0])))
+        case "hundred":
+            return "1" + digit_of(word[2]) + (digit_of(word[4]) if len(word) > 4 else "0")  # noqa: PLR2004  一百三十九
         case "ten":
             left, _, right = word.partition("十")
             return (digit_of(left) if left else "1") + (digit_of(right) if right else "0")
@@ -136,6 +141,8 @@ def _latin(text: str, word: str, start: int, end: int) -> list[Token]:
         return [Token(Sort.DIGIT, start, end, _LATIN_DIGITS[low])]
     if low in _LATIN_FILLERS or low in _TIMES:
         return [Token(Sort.FILLER, start, end, low)]
+    if low in _NAMES_OF_ACCOUNTS:
+        return [Token(Sort.WORD, start, end, word)]
     touching = text[max(0, start - 1) : start] in DIGIT_OF or text[end : end + 1] in DIGIT_OF
     if low in {"x", "ex"} and len(word) > 1:
         return [Token(Sort.CROSS, start, end, "X")]

@@ -29,7 +29,7 @@ _UNSAID = frozenset({"records", "answered", "ms_per_record"})  # have columns of
 _HEAD = """\
 # Quality on known cases
 
-Written by `hotline eval report`; don't edit. Each set of cases was answered through the product's own code paths (`hotline eval SET`:
+Written by `hotline eval report`; don't edit. Each set was answered through the product's own code paths (`hotline eval SET`:
 masker, mind, normalisers, a typed call) and scored by the sets' own scorer, which keeps the right answers to itself.
 
 **What these figures don't say.** The cases were known while the product was made, and its misses on them were mended, so they
