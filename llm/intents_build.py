@@ -29,6 +29,7 @@ _FOLDS = 5
 _REGULARISATION = 10.0
 _SURE_SHARE = 0.95  # of sure guesses that were right
 _FEWEST = _FOLDS  # examples of an intent
+_MANY = 1000  # examples, among which a gram that occurs once says little
 _FORMAT = "1"  # of features and files: a change makes old models stale
 
 
@@ -145,8 +146,11 @@ def built_intents(
 
 def train(intents: IntentSet) -> tuple[IntentModel, tuple[Fit, ...]]:
     """A model, and how well it does. Seconds of one core. Raises IntentsWrong where an intent has too few examples."""
-    matter, matter_fit = _train_axis("matter", intents)
-    kind, kind_fit = _train_axis("kind", intents)
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    with threadpool_limits(limits=1):  # many small products: threads would only wait for each other
+        matter, matter_fit = _train_axis("matter", intents)
+        kind, kind_fit = _train_axis("kind", intents)
     return IntentModel(matter, kind), (matter_fit, kind_fit)
 
 
@@ -159,7 +163,12 @@ def _train_axis(axis: str, intents: IntentSet) -> tuple[Axis, Fit]:
     names = tuple(sorted(intents.titles[axis]))
     wanted = np.array([names.index(example.intent) for example in examples])
     _check_counts(axis, names, wanted)
-    vectors = TfidfVectorizer(analyzer=lambda text: list(features(text).elements()), sublinear_tf=True, dtype=np.float32)
+    vectors = TfidfVectorizer(
+        analyzer=lambda text: list(features(text).elements()),
+        sublinear_tf=True,
+        min_df=1 if len(examples) < _MANY else 2,
+        dtype=np.float32,
+    )
     table = vectors.fit_transform([example.text for example in examples])
     classifier = LogisticRegression(C=_REGULARISATION, max_iter=400, class_weight="balanced")
     groups = [example.group for example in examples]

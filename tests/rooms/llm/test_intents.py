@@ -82,7 +82,7 @@ def test_it_is_as_good_as_is_said_on_wordings_that_it_had_not_seen(trained: Trai
     assert (matter.axis, kind.axis) == ("matter", "kind")
     assert matter.accuracy > 0.7
     assert matter.right >= 0.945
-    assert matter.kept > 0.5
+    assert matter.kept > 0.4
     assert matter.calibration_error < 0.08
 
 
