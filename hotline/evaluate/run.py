@@ -22,6 +22,7 @@ SETS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "tn": ("texts", "TN"),
     "rmb": ("texts", "RMB"),
     "safety": ("routes", "SAFETY"),
+    "citations": ("citations", "CITATIONS"),
     "dialogs": ("dialogs", "DIALOGS"),
 })
 """Each set: its module here, loaded when the set is run, and the name in it."""
@@ -29,7 +30,6 @@ SETS: Mapping[str, tuple[str, str]] = MappingProxyType({
 NOT_YET: Mapping[str, str] = MappingProxyType({
     "legal": "drafting legal documents",
     "intents": "naming a caller's intent",
-    "citations": "checking what a sentence cites",
 })
 
 
