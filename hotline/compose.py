@@ -47,8 +47,12 @@ from llm import phrases as answers
 from llm.clauses import clauses
 from llm.dialogue_acts import is_backchannel
 from llm.engines.embedded import EmbeddedEngine
+from llm.intents import IntentModel
+from llm.intents_build import built_intents
 from llm.mind import AnsweringMind
+from llm.grade import grade_of
 from llm.privacy import CallMasker, join_masked
+from llm.prompt import warm_up_prompt
 from llm.types import AnsweringSettings, Engine, Entry
 from tts.cache import AudioCache
 from tts.normalise import to_speech
@@ -60,6 +64,7 @@ from tts.voices.neural import NeuralVoice
 log = structlog.get_logger()
 
 _KB_SCHEMA = configs_dir() / "schema" / "kb.schema.json"
+_INTENTS_SCHEMA = configs_dir() / "schema" / "intents.schema.json"
 _LINE_HZ = 8000
 _CALLER_DBOV = -24.0
 _WARM_WORDS = "我的手机号是幺三九零零零零五六七八，家住样例市样例区样例路八号"
@@ -119,13 +124,15 @@ async def open_desk(
                 knowledge.load, folder, today=utc_now().date(), schema=_KB_SCHEMA, left_out=_tell_expired
             )
         tell(f"知识库 {len(entries)} 条")
-        engine = None if audible else await _engine(settings, stack, tell)  # too slow for a telephone on a CPU
-        mind = new_mind(entries, settings.answering, engine)
+        engine = await _engine(settings, stack, tell)
+        intents = await asyncio.to_thread(_intents, entries, settings, tell)
+        mind = new_mind(entries, settings.answering, engine, intents)
         parts = Parts(
             mind=mind,
             new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms, clock=time.thread_time),
             join=join_masked,
             is_backchannel=is_backchannel,
+            grade_of=grade_of,
             record=store,
             offered=relay.notify,
             unrecorded=relay.hand_in,
@@ -155,13 +162,21 @@ class _CountedEar:
                 metrics.CALLER_FRAMES.of(fate).inc(getattr(stats, fate))
 
 
-def new_mind(entries: Sequence[Entry], settings: AnsweringSettings, engine: Engine | None = None) -> AnsweringMind:
+def new_mind(
+    entries: Sequence[Entry], settings: AnsweringSettings, engine: Engine | None = None, intents: IntentModel | None = None
+) -> AnsweringMind:
     """What answers questions in text, for calls and for whoever looks at the knowledge base."""
-    return AnsweringMind(tuple(entries), settings, engine)
+    return AnsweringMind(tuple(entries), settings, engine, intents)
 
 
 def _tell_expired(entry: Entry) -> None:
     log.warning("entry_expired", entry_id=entry.id, ended=str(entry.valid_to), what_to_do="renew or remove it; hotline kb check")
+
+
+def mask_turns(turns: Sequence[str]) -> list[str]:
+    """A call's turns, masked as the call itself would, but without knowing what was asked for."""
+    masker = CallMasker(mask_budget_ms=10_000)
+    return [masker.mask(turn).text for turn in turns]
 
 
 def _warm_masker() -> None:
@@ -176,6 +191,14 @@ def _call_settings(settings: Settings, *, audible: bool) -> CallSettings:
     return CallSettings(turns=turns, phrases=settings.phrases, person_target=settings.handoff.person_target)
 
 
+def _intents(entries: Sequence[Entry], settings: Settings, tell: Callable[[str], None]) -> IntentModel | None:
+    """Trained once for what the files say, then read. Blocking."""
+    folder = configs_dir() / settings.answering.knowledge_dir / "intents"
+    if not folder.is_dir():
+        return None
+    return built_intents(folder, entries, cache_dir() / "kb", schema=_INTENTS_SCHEMA, tell=tell)
+
+
 async def _engine(settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]) -> Engine | None:
     answering = settings.answering
     if answering.engine == "none":
@@ -188,6 +211,9 @@ async def _engine(settings: Settings, stack: AsyncExitStack, tell: Callable[[str
         lambda: EmbeddedEngine.load(folder, threads=answering.engine_threads, context_tokens=answering.engine_context_tokens)
     )
     stack.callback(engine.close)
+    spoken_ms, read_ms = answering.voice_first_clause_ms, answering.text_first_clause_ms
+    expected_ms = engine.first_clause_ms(warm_up_prompt())
+    tell(f"语言模型 {engine.name}：首句约 {expected_ms} 毫秒；通话限 {spoken_ms}，文字限 {read_ms}，来不及时念已审核的答案")
     return engine
 
 
@@ -278,6 +304,7 @@ def _fixed(settings: Settings) -> list[str]:
         phrases.filler,
         phrases.transfer_failed,
         phrases.overload_failed,
+        *(phrases.rate, phrases.rate_again, phrases.rated, phrases.farewell),
         *phrases.give_up.values(),
     ]
 
