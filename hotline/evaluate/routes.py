@@ -17,7 +17,7 @@ from hotline.evaluate.records import Answer, CaseSet, Solver
 from hotline.parts import Parts
 from llm.checks import check_clause
 from llm.clauses import clauses
-from llm.types import Dialogue, HandOver, MaskedText, Route, Routed
+from llm.types import Dialogue, HandOver, Intent, MaskedText, Route, Routed
 
 _GROUNDED = frozenset({"number", "citation", "polarity"})  # rules that need the passages, which a lone reply doesn't bring
 
@@ -33,16 +33,16 @@ class UtteranceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A route as taken. sources: entries that it rests on."""
+    """A route as taken. person: a person takes over; intent: what it is about, where a classifier is at hand."""
 
     route: Route
     explain: str
     person: bool
-    sources: tuple[str, ...] = ()
+    intent: Intent | None = None
 
 
-async def route_of(parts: Parts, raw: str) -> tuple[Taken, MaskedText]:
-    """The route of a call's first question, and the question as the mind saw it."""
+async def route_of(parts: Parts, raw: str) -> Taken:
+    """The route of a call's first question."""
     question = parts.new_masker().mask(raw)
     routed, person = None, False
     async with aclosing(parts.mind.answer(question, Dialogue(today=utc_now().date()))) as steps:
@@ -51,8 +51,8 @@ async def route_of(parts: Parts, raw: str) -> tuple[Taken, MaskedText]:
                 routed = step
             person = person or isinstance(step, HandOver)
     if routed is None:
-        return Taken(route=Route.UNKNOWN, explain="no step", person=person), question
-    return Taken(route=routed.route, explain=routed.explain, person=person, sources=routed.source_ids), question
+        return Taken(route=Route.UNKNOWN, explain="no step", person=person)
+    return Taken(route=routed.route, explain=routed.explain, person=person, intent=routed.intent)
 
 
 def action_of(taken: Taken) -> str:
@@ -79,7 +79,7 @@ async def _open(settings: Settings) -> AsyncGenerator[Solver[UtteranceRecord], N
             if record.direction == "outbound":
                 rules = findings(record.text, nothing_asked)
                 return {"action": "refuse" if rules else "answer", "why": " ".join(rules)}
-            taken, _ = await route_of(desk.parts, record.text)
+            taken = await route_of(desk.parts, record.text)
             return {"action": action_of(taken), "route": taken.route.value, "why": taken.explain}
 
         yield solve

@@ -102,19 +102,21 @@ _TO_CAPITALS = str.maketrans(_DIGITS + "十百千", "零壹贰叁肆伍陆柒捌
 def rmb_capitals(amount: Decimal) -> str:
     """An amount in capitals: 32500 → 人民币叁万贰仟伍佰元整, 10.5 → 人民币壹拾元伍角整, 300.03 → 人民币叁佰元零叁分.
 
-    整 follows 元 and 角, never 分. Raises ValueError for a negative amount or one with fractions of a cent.
+    整 follows 元 and 角, never 分; 负 stands before a debt. Raises ValueError for an amount with fractions of a cent.
     """
     sign, whole, decimals = _parts(amount)
     jiao, fen, *finer = (*map(int, decimals), 0, 0)
-    if sign or any(finer):
-        raise ValueError("an amount in capitals is not negative and has whole cents")
+    if any(finer):
+        raise ValueError("an amount in capitals has whole cents: round it to two decimals")
+    if not Decimal(amount):
+        sign = ""
     text = _whole(int(whole)) + "元" if int(whole) else ""
     if jiao:
         text += _DIGITS[jiao] + "角"
     elif fen and text:
         text += "零"
     text += _DIGITS[fen] + "分" if fen else "整"
-    return "人民币" + (text if text != "整" else "零元整").translate(_TO_CAPITALS)
+    return "人民币" + sign + (text if text != "整" else "零元整").translate(_TO_CAPITALS)
 
 
 # ---------------------------------------------------------------- readings → figures

@@ -196,7 +196,26 @@ def test_an_amount_in_capitals(amount: str, capitals: str) -> None:
     assert rmb_capitals(Decimal(amount)) == "人民币" + capitals
 
 
-@pytest.mark.parametrize("amount", ["-1", "0.001", "NaN", "1E+16"])
+@pytest.mark.parametrize(
+    ("amount", "capitals"),
+    [
+        ("-1", "负壹元整"),
+        ("-0.00", "零元整"),
+        ("-32500.05", "负叁万贰仟伍佰元零伍分"),
+        ("1000000000000", "壹万亿元整"),
+        ("1000010000.10", "壹拾亿零壹万元壹角整"),
+        ("9999999999999999.99", "玖仟玖佰玖拾玖万玖仟玖佰玖拾玖亿玖仟玖佰玖拾玖万玖仟玖佰玖拾玖元玖角玖分"),
+        ("100000000.01", "壹亿元零壹分"),
+        ("10000001", "壹仟万零壹元整"),
+        ("0.05", "伍分"),
+        ("110", "壹佰壹拾元整"),
+    ],
+)
+def test_debts_and_large_amounts_have_capitals_too(amount: str, capitals: str) -> None:
+    assert rmb_capitals(Decimal(amount)) == "人民币" + capitals
+
+
+@pytest.mark.parametrize("amount", ["0.001", "-0.005", "NaN", "1E+16"])
 def test_an_amount_that_has_no_capitals_is_refused(amount: str) -> None:
     with pytest.raises(ValueError, match=r"amount|figure"):
         rmb_capitals(Decimal(amount))
