@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from llm.clauses import FIRST_AT_MOST, clauses
-from llm.knowledge import is_valid, load
+from llm.knowledge import examine, expired, is_valid, load
 from llm.types import Entry, KnowledgeWrong
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -145,3 +145,154 @@ def test_a_source_is_a_sample_a_rule_or_articles(tmp_path: Path, written: str, r
     assert entry.source == reads
     assert len(entry.laws) == articles
     assert all(law.version.year in {2012, 2018} for law in entry.laws)
+
+
+# ---------------------------------------------------------------- every fault, with its exact words
+
+
+def faults(folder: Path) -> list[str]:
+    return [str(fault) for fault in examine(folder, schema=SCHEMA).faults]
+
+
+def another(name: str = "park", **changes: str) -> str:
+    """A second sound entry, to be put below GOOD's."""
+    fields = {
+        "question": "公园几点关门",
+        "paraphrases": "[公园开到几点, 公园夜里开吗, 公园几点开, 公园要票吗]",
+        "answer": "晚上十点关门。",
+        "source": "sample",
+    } | changes
+    return f"  - id: {name}\n    topic: 公园\n" + "".join(f"    {key}: {value}\n" for key, value in fields.items())
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            {"a": with_source("{law: 劳动法, article: 50, version: 2018-12-29}")},
+            [
+                (
+                    "a.yaml, line 9: entry hall, field source, field article: 50 is not text (put it in quotes); "
+                    "correct it as configs/schema/kb.schema.json says"
+                )
+            ],
+        ),
+        (
+            {"a": with_source("{law: 劳动法, article: 第50条, version: 2018-12-29}")},
+            [
+                (
+                    "a.yaml, line 9: entry hall, field source, field article: '第50条' is no article; "
+                    "write it as 第八十二条 or 第一百二十条之一"
+                )
+            ],
+        ),
+        (
+            {"a": with_source("{law: 劳动法, artikel: 第五十条, version: 2018}")},
+            [
+                "a.yaml, line 9: entry hall, field source: unknown field 'artikel'; write 'article'",
+                "a.yaml, line 9: entry hall, field source: lacks 'article'; add the missing field",
+                (
+                    "a.yaml, line 9: entry hall, field source, field version: 2018 is not text (put it in quotes); "
+                    "correct it as configs/schema/kb.schema.json says"
+                ),
+            ],
+        ),
+        (
+            {"a": with_source("[]")},
+            ["a.yaml, line 9: entry hall, field source: has 0 items, at least 1; add more, as callers say it"],
+        ),
+        (
+            {"a": GOOD + "    answer: 九点上班。\n"},
+            ["a.yaml, line 10: entry hall, field answer: the field stands there twice, first on line 8; remove one of them"],
+        ),
+        (
+            {"a": GOOD + another("hall")},
+            ["a.yaml, line 10: entry hall, field id: the id is taken by a.yaml line 4; choose another"],
+        ),
+        (
+            {"a": GOOD + another(paraphrases="[几点 开门？, 公园夜里开吗, 公园几点开, 公园要票吗]")},
+            [
+                (
+                    "a.yaml, line 13: entry park, field paraphrases item 1: 几点 开门？: "
+                    "the same words lead to entry hall, a.yaml line 7; "
+                    "leave them to one of the two entries"
+                )
+            ],
+        ),
+        (
+            {"a": GOOD, "b": "entries:\n" + another(question="请问大厅是几点上班呢")},
+            [
+                (
+                    "b.yaml, line 4: entry park, field question: asks the same as entry hall, a.yaml line 6: 大厅几点上班; "
+                    "merge the two entries, or ask for what sets them apart"
+                )
+            ],
+        ),
+        (
+            {"a": GOOD + another(paraphrases="[公园几点关门, 公园夜里开吗, 公园几点开, 公园要票吗]")},
+            ["a.yaml, line 13: entry park, field paraphrases item 1: says the same as line 12; remove the repeated line"],
+        ),
+        (
+            {"a": GOOD + "    valid_from: 2026-07-01\n    valid_to: 2026-06-30\n"},
+            [
+                (
+                    "a.yaml, line 11: entry hall, field valid_to: valid_to 2026-06-30 lies before valid_from 2026-07-01; "
+                    "correct one of them"
+                )
+            ],
+        ),
+        (
+            {"a": GOOD + "    valid_from: 2026-01-01\n" + another("hall", valid_from="2026-06-01")},
+            [
+                (
+                    "a.yaml, line 17: entry hall, field valid_from: it holds while the version at a.yaml line 4 does "
+                    "(from 2026-01-01 to further notice); "
+                    "end the older version with valid_to before the newer one begins; another matter needs another id"
+                )
+            ],
+        ),
+        ({"a": "entries:\n - id: [\n"}, ["a.yaml, line 3: not valid YAML; check the indentation and the colons"]),
+    ],
+)
+def test_each_fault_has_its_words(tmp_path: Path, files: dict[str, str], told: list[str]) -> None:
+    assert faults(folder_with(tmp_path, **files)) == told
+
+
+def test_all_faults_of_all_files_are_told_and_a_start_shows_the_first(tmp_path: Path) -> None:
+    broken = GOOD.replace("八点半上班。", "八")
+    folder = folder_with(tmp_path, **{name: broken.replace("hall", f"hall-{name}") for name in "abcd"})
+    assert [told.split(",")[0] for told in faults(folder)] == ["a.yaml", "b.yaml", "c.yaml", "d.yaml"]
+    told = complaint(folder)
+    assert told.count("shorten") == 0
+    assert told.count("write it out") == 3
+    assert told.endswith("and 1 more; all of them: hotline kb check")
+
+
+def test_a_rule_that_changes_next_year_is_two_versions_of_one_entry(tmp_path: Path) -> None:
+    new = GOOD.replace("八点半上班", "九点上班").replace("entries:\n", "").replace("region: 样例市\n", "")
+    folder = folder_with(tmp_path, a=GOOD + "    valid_to: 2026-12-31\n" + new + "    valid_from: 2027-01-01\n")
+    assert faults(folder) == []
+    assert [entry.answer for entry in load(folder, schema=SCHEMA, today=dt.date(2026, 12, 31))] == ["八点半上班。", "九点上班。"]
+    assert [entry.answer for entry in load(folder, schema=SCHEMA, today=dt.date(2027, 1, 1))] == ["九点上班。"]
+
+
+def test_two_regions_may_answer_the_same_words(tmp_path: Path) -> None:
+    there = GOOD.replace("样例市", "样例县", 1).replace("id: hall", "id: hall-county")
+    assert faults(folder_with(tmp_path, a=GOOD, b=there)) == []
+
+
+def test_only_the_folders_own_files_are_read(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, a=GOOD)
+    (folder / "intents").mkdir()
+    (folder / "intents" / "x.yaml").write_text("not: knowledge", "utf-8")
+    assert faults(folder) == []
+    (folder / "b.yml").write_text(GOOD, "utf-8")
+    assert faults(folder) == ["b.yml: is not read; name it b.yaml"]
+
+
+def test_an_entry_outside_its_dates_is_found_among_the_expired(tmp_path: Path) -> None:
+    placed = examine(folder_with(tmp_path, a=GOOD + "    valid_to: 2026-06-30\n"), schema=SCHEMA).placed
+    assert [str(fault) for fault in expired(placed, dt.date(2026, 7, 1))] == [
+        "a.yaml, line 10: entry hall, field valid_to: expired on 2026-06-30; renew it after a check, or remove it"
+    ]
+    assert list(expired(placed, dt.date(2026, 6, 30))) == []
