@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import structlog
 from fastapi import Body, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from hotline.desk import AskDone, AskEvent
+from hotline.errors import anatomy
 from hotline.http.answering import AI_LABEL, Collected, answered, event_frame, frame, in_time, next_step, while_connected
 from hotline.http.door import ASK, SPEECH, ReceiveMessage, SendMessage
 from hotline.http.hearing import listen, read_recording
@@ -23,6 +25,8 @@ from hotline.http.problems import Problem, failed, on_invalid, on_problem, on_st
 from hotline.http.sessions import Sessions
 from hotline.http.speaking import spoken
 from hotline.http.types import HttpDesk, HttpSettings
+
+_log = structlog.get_logger("hotline.http")
 
 SendBytes = Callable[[bytes], Awaitable[None]]
 
@@ -99,9 +103,9 @@ class Asking:
                 await answered(self._desk.desk, body.question, talk, emit=emit)
         except Problem as problem:
             await send(frame("error", problem.told()))
-        except Exception:
+        except Exception as error:  # noqa: BLE001  what was sent stands: the client learns that there is no more
+            _log.error("answer_broke", request_id=request.scope["request_id"], **anatomy(error))
             await send(frame("error", failed().told()))
-            raise
 
     async def _spoken(self, session: str | None, request: Request) -> tuple[SpeechAnswer, bytes]:
         try:

@@ -113,6 +113,11 @@ class HttpServer:
         self._server.should_exit = True
         await self._tasks.__aexit__(None, None, None)
 
+    @property
+    def connections(self) -> int:
+        """Open now."""
+        return len(self._server.server_state.connections)
+
     async def set_ready(self, *, is_ready: bool) -> None:
         """Take questions, or not yet."""
         self.door.ready = is_ready
