@@ -21,6 +21,9 @@ _ONE_BY_ONE = rf"(?:[两三四五六七八九]个{_D}(?![十百千万个])|{_D}(
 _PLACED = re.compile("[十百千万亿]")
 _AROUND = 6
 
+_OFFICE = re.compile(
+    "(?:[国办政府厅委局院省市社财税建教卫民公法字通规审环交农商住安](?:发|函|令|字|规|文|通|办|号|办发|办函|任)|财税|银发|法释|税总函?)$"
+)
 _DAYTIME = re.compile(
     r"(?:上午|下午|中午|凌晨|清晨|早晨|早上|傍晚|晚上|夜里|半夜|深夜|今晚|明早|今早|当晚|[到至从]|次日|周[一-日]|星期.|[日号])\s?(?:的)?$"
 )
@@ -78,16 +81,14 @@ def _is_guess(said: str) -> bool:
 # ---------------------------------------------------------------- what has a name of its own
 
 
-@_rule(
-    rf"(?:(?:[\u4e00-\u9fff]?(?:国|办|政|府|厅|委|局|院|省|市|社|财|税|建|教|卫|民|公|法|字|通|规))(?:办)?(?:发|函|令|字|规|文|通|办|号))(?P<year>[二一][零〇九]{_D}{{2}})(?P<said>年)?(?P<nth>第)?(?P<n>{_NUM})号"
-)
+@_rule(rf"(?P<year>[二一][零〇九]{_D}{{2}})年?(?P<n>{_NUM})号")
 def document(found: re.Match[str]) -> str | None:
     """国发二零二三五号 → 国发〔2023〕5号."""
     number = found["n"]
-    figure = _digits(number) if not _PLACED.search(number) else _figure(number)
-    if figure is None or found["nth"]:
+    figure = _figure(number) if _PLACED.search(number) else _digits(number)
+    if figure is None or not _OFFICE.search(_before(found)):
         return None
-    return f"{found.group()[: found.start('year') - found.start()]}〔{_digits(found['year'])}〕{int(figure)}号"
+    return f"〔{_digits(found['year'])}〕{int(figure)}号"
 
 
 @_rule(rf"百分之(?P<n>百(?!分)|{_NUM}(?:点[{_H}]{{1,8}})?)")
@@ -124,7 +125,7 @@ def lettered(found: re.Match[str]) -> str | None:
 
 
 @_rule(
-    rf"(?=[\d\s]{{0,8}}[{_H}两]){_ONE_BY_ONE}(?:[\s\-－杠]{{0,2}}{_ONE_BY_ONE}){{2,30}}(?:(?:大写)?(?:叉|艾克斯|X))?(?![十百千万亿])"
+    rf"(?=[\d\s]{{0,8}}[{_H}两]){_ONE_BY_ONE}(?:[\s\-－杠]{{0,2}}{_ONE_BY_ONE}){{2,30}}+(?:(?:大写)?(?:叉|艾克斯|X))?(?![十百千万亿])"
 )
 def dictated(found: re.Match[str]) -> str | None:
     """幺三九零零零零五六七八, 一二零三: three digits or more, one by one."""
@@ -223,6 +224,13 @@ def decimal(found: re.Match[str]) -> str | None:
     return None if figure is None else figure + (found["scale"] or "")
 
 
+@_rule(rf"(?P<n>[{NUMERAL}]{{1,8}})斤(?P<more>[一二三四五六七八九])两(?!年|个|天)")
+def weight(found: re.Match[str]) -> str | None:
+    """二斤八两."""
+    figure = _figure(found["n"])
+    return None if figure is None else f"{figure}斤{_digits(found['more'])}两"
+
+
 @_rule(
     rf"(?P<n>{_NUM})(?P<unit>元|块|毛|角|米|度)(?P<more>[一二三四五六七八九])(?P<last>(?<=米[一二三四五六七八九])[一二三四五六七八九](?=$|[^{NUMERAL}]))?(?!(?!一[斤个份次张天])[{NUMERAL}点个]|[元块毛角分米度年月日天号])"
 )
@@ -260,17 +268,25 @@ def number(found: re.Match[str]) -> str | None:
     wanted = {"一": UNIT_OF_ONE, "两": UNIT_OF_TWO}.get(said, UNIT)
     counts = wanted.match(string, end) or re.match("[A-Z](?![a-z])", string[end : end + 2])
     linked = re.search(rf"[{NUMERAL}][到至、乘]$", _before(found)) and UNIT.match(string, end)
-    scored = re.search(rf"[{NUMERAL}]比$", _before(found))
+    scored = re.search(rf"[{NUMERAL}](?:比|乘以|除以)$", _before(found))
     return _digits(said) if counts or linked or scored or _ranges(string, end) else None
 
 
 def _several(said: str, found: re.Match[str]) -> str | None:
     if not _PLACED.search(said):
         named = re.match(r"路(?!上)|号(?!码)|室|楼|栋|幢|房|线|班|弄", _after(found)) or re.search(
-            "尾号|房|室$|楼$|栋$|单元$", _before(found)
+            "(?:尾号[是为]?|房|室|楼|栋|单元)$", _before(found)
         )
         return _digits(said) if "两" not in said and (named or said[0] in "零〇" or "幺" in said) and not _is_guess(said) else None
-    return _figure(said)
+    if re.search("[几数]$", _before(found)) or (
+        re.search("[一二三四五六七八九][到至]$", _before(found)) and re.fullmatch(".[百千]", said)
+    ):
+        return None  # 几十万; 三到五千 are thousands on both sides
+    figure = _figure(said)
+    if figure is None and said.endswith("一") and re.match("个|年|月|天|次|斤|平|亩|件|人|台|吨", _after(found)):
+        figure = _figure(said[:-1])  # 一万二一个月
+        return None if figure is None else figure + "一"
+    return figure
 
 
 _RANGE = re.compile(rf"[到至、比乘\-~－](?P<to>[{NUMERAL}]{{1,12}})")
@@ -289,6 +305,6 @@ def _ranges(text: str, at: int) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    document, percent, permille, fraction, ordinal, year, month_day, lettered, dictated, clock, decimal, and_a_bit, discount,
-    thousand_of_unit, number,
+    document, percent, permille, fraction, ordinal, year, month_day, lettered, dictated, clock, decimal, weight, and_a_bit,
+    discount, thousand_of_unit, number,
 )  # fmt: skip
