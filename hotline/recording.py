@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotline.call_events import CallEvent, Field, transcript_of, write_events
+from hotline.sound.codec import Codec, decode, encode
 from hotline.sound.level import rms_dbov
-from hotline.wav import write_wav
+from hotline.wav import write_wav_blocks
 
 Samples = NDArray[np.float32]
 
 SPEECH_DBOV = -42.0
 ONSET_FRAMES = 2
 SILENT_FRAMES = 15
+BLOCK_SAMPLES = 1 << 16
 
 
 class Recording:
@@ -28,13 +29,13 @@ class Recording:
         self.rate_hz = rate_hz
         self._on_event = on_event
         self.events: list[CallEvent] = []
-        self._sides: dict[str, array.array[float]] = {"caller": array.array("f"), "bot": array.array("f")}
+        self._sides = {"caller": bytearray(), "bot": bytearray()}  # 16 bits a sample: an hour is 115 MB
         self._speech = {"caller": _Speech(), "bot": _Speech(threshold_dbov=-70.0, onset_frames=1)}
 
     @property
     def duration_ms(self) -> int:
         """Length so far."""
-        return len(self._sides["caller"]) * 1000 // self.rate_hz
+        return len(self._sides["caller"]) // 2 * 1000 // self.rate_hz
 
     def note(self, at_ms: int, side: str, kind: str, **fields: Field) -> CallEvent:
         """Write an event down."""
@@ -48,7 +49,7 @@ class Recording:
         """One frame of both sides, equally long."""
         for side, samples in (("caller", caller), ("bot", bot)):
             begins_ms = self.duration_ms if side == "caller" else self.duration_ms - len(bot) * 1000 // self.rate_hz
-            self._sides[side].frombytes(np.ascontiguousarray(samples, np.float32).tobytes())
+            self._sides[side] += encode(samples, Codec.L16)
             frame_ms = len(samples) * 1000 // self.rate_hz
             if (change := self._speech[side].feed(samples)) is not None:
                 kind, frames_ago = change
@@ -56,7 +57,7 @@ class Recording:
 
     def stereo(self) -> Samples:
         """Shape (n, 2): caller left, bot right."""
-        return np.stack([np.frombuffer(self._sides[side], np.float32) for side in ("caller", "bot")], axis=1)
+        return np.concatenate([np.zeros((0, 2), np.float32), *self._blocks()])
 
     def write(self, folder: Path) -> None:
         """The three files. OSError passes."""
@@ -64,7 +65,13 @@ class Recording:
         ordered = sorted(self.events, key=lambda event: event.at_ms)
         write_events(folder / "events.jsonl", ordered)
         (folder / "transcript.txt").write_text(transcript_of(ordered), encoding="utf-8")
-        write_wav(folder / "call.wav", self.stereo(), self.rate_hz)
+        write_wav_blocks(folder / "call.wav", self._blocks(), self.rate_hz, channels=2)
+
+    def _blocks(self) -> Iterator[Samples]:
+        step = 2 * BLOCK_SAMPLES
+        for begin in range(0, len(self._sides["caller"]), step):
+            both = [decode(bytes(side[begin : begin + step]), Codec.L16) for side in self._sides.values()]
+            yield np.stack(both, axis=1)
 
 
 class _Speech:

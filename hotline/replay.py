@@ -1,37 +1,51 @@
-"""Recorded calls → the server, in real time over gRPC → what was heard and said, as files and a table. Body of `hotline replay`."""
+"""Recorded calls → the server, in real time over gRPC → what was heard and said, as files and reports. Body of `hotline replay`.
+
+First every recording is looked at; only then, and only if one can be played, a server is started. One that fails stops no other.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hotline.call_events import CallEvent, Turn, turns_of
-from hotline.caller_leg import CallerLeg, LegReport, LegSettings, open_channel, until_bot_is_quiet
-from hotline.errors import HotlineError
+from hotline import cer
+from hotline.call_events import CallEvent, turns_of
+from hotline.caller_leg import CallerLeg, LegSettings, open_channel, until_bot_is_quiet
+from hotline.errors import OURS, explain
+from hotline.overview import write_overview
 from hotline.own_server import own_server
+from hotline.progress import Progress
 from hotline.recordings.files import caller_of, open_recording
+from hotline.recordings.folders import recordings_in
 from hotline.recordings.plain import RawFormat
+from hotline.recordings.types import KeyPress, NotARecording
+from hotline.references import References, load_references
+from hotline.replay_report import CallReport, closing, table, write_reports
 from hotline.sound.codec import Codec
 from hotline.timeline import write_timeline
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
 
+__all__ = ["CallReport", "ReplaySettings", "replay_file", "replay_files", "replay_here", "table"]
+
 Samples = NDArray[np.float32]
+Tell = Callable[[str], None]
 
 LINE_HZ = 8000
-HEARD_COLUMNS = 44
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
     """How to replay. target: a server, host:port; empty: one of our own (`replay_here`).
 
-    channel: left, right or caller-guess, the caller's of two. raw: how files without a head are written. tail_s: how long to wait for the bot after the file.
+    channel: left, right or caller-guess: the caller's of two. raw: how files without a head are written. reference: what was
+    really said, a folder or file as in references.py. jobs: calls at a time. tail_s: how long to wait for the bot after the file.
     after_greeting: hold the file until the bot has greeted, for clips that hold one question rather than a whole call.
     """
 
@@ -40,50 +54,179 @@ class ReplaySettings:
     codec: Codec = Codec.PCMA
     channel: str = ""
     raw: RawFormat | None = None
+    reference: Path | None = None
+    jobs: int = 1
     out_dir: Path = Path("out/replay")
-    is_realtime: bool = True
     after_greeting: bool = False
     tail_s: float = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallReport:
-    """One replayed call. error: why it failed, else empty. folder: where its files are."""
+class Booth:
+    """Where calls are made. stub: of a server, or of what stands for one; how: at which speed and over what, for the report."""
 
-    path: Path
-    leg: LegReport | None = None
-    turns: tuple[Turn, ...] = ()
-    folder: Path | None = None
-    error: str = ""
+    stub: pb_grpc.HotlineAsyncStub
+    token: str = ""
+    how: str = "at the speed of speech, over gRPC"
+    on_event: Callable[[CallEvent], None] | None = None
 
 
-async def replay_file(path: Path, settings: ReplaySettings, *, on_event: Callable[[CallEvent], None] | None = None) -> CallReport:
-    """Replay one file and write call.wav, events.jsonl, transcript.txt and timeline.html. Raises RecordingError, OSError."""
+async def replay_here(paths: Sequence[Path], settings: ReplaySettings, *, tell: Tell = print, on_terminal: bool = False) -> int:
+    """Replay to the named server, or to one that runs as long as the replay. Raises ServerFailed, ReferenceWrong. The exit code."""
+    if settings.target:
+        return await replay_files(paths, settings, tell=tell, on_terminal=on_terminal)
+
+    @asynccontextmanager
+    async def own_booth() -> AsyncGenerator[Booth, None]:
+        tell("starting a server for this replay (--target names a running one)")
+        async with own_server(settings.out_dir) as server, open_channel(server.target) as channel:
+            yield Booth(stub=pb_grpc.HotlineStub(channel), token=server.token)
+
+    return await replay_at(own_booth(), paths, settings, tell=tell, on_terminal=on_terminal)
+
+
+async def replay_files(
+    paths: Sequence[Path],
+    settings: ReplaySettings,
+    *,
+    tell: Tell = print,
+    on_terminal: bool = False,
+    on_event: Callable[[CallEvent], None] | None = None,
+) -> int:
+    """Replay to the server that the settings name. Raises ReferenceWrong. The exit code: 1 if a recording failed."""
+
+    @asynccontextmanager
+    async def booth() -> AsyncGenerator[Booth, None]:
+        async with open_channel(settings.target) as channel:
+            yield Booth(stub=pb_grpc.HotlineStub(channel), token=settings.token, on_event=on_event)
+
+    return await replay_at(booth(), paths, settings, tell=tell, on_terminal=on_terminal)
+
+
+async def replay_at(
+    booth: AbstractAsyncContextManager[Booth], paths: Sequence[Path], settings: ReplaySettings, *, tell: Tell, on_terminal: bool
+) -> int:
+    """Look at every recording; enter the booth if one can be played, and play. Raises ReferenceWrong. The exit code."""
+    references = await asyncio.to_thread(load_references, settings.reference)
+    found = await asyncio.to_thread(recordings_in, paths)
+    if found.left_out:
+        tell(f"{found.left_out} files in the folders are no recordings: left out")
+    if not found.files:
+        raise NotARecording("no recording was found", what_to_do="name recordings, or folders that hold some")
+    reports = {path: await _in_words(path, asyncio.to_thread(_looked_at, path, settings)) for path in found.files}
+    playable = [path for path, report in reports.items() if not report.error]
+    for path, report in reports.items():
+        if report.error:
+            tell(f"▶ {path}\n  ✗ {report.error}")
+    how = ""
+    if playable:
+        folders = _fresh_folders(settings.out_dir, playable)
+        async with booth as open_booth:
+            how = open_booth.how
+            with Progress(len(playable), tell, on_terminal=on_terminal) as progress:
+                await _play_all(folders, reports, _Player(open_booth, settings, references), progress)
+    ordered = [reports[path] for path in found.files]
+    page = await asyncio.to_thread(_write_reports, ordered, settings.out_dir, how)
+    tell(f"report: {page}")
+    for line in closing(ordered):
+        tell(line)
+    return 1 if any(report.error for report in ordered) else 0
+
+
+async def replay_file(path: Path, folder: Path, booth: Booth, settings: ReplaySettings) -> CallReport:
+    """Replay one file; call.wav, events.jsonl, transcript.txt, timeline.html go to the folder. Raises RecordingError, OSError."""
     recording = await asyncio.to_thread(open_recording, path, raw=settings.raw)
-    caller = await asyncio.to_thread(recording.samples, caller_of(recording, settings.channel), LINE_HZ)
-    line = LegSettings(codec=settings.codec, is_realtime=settings.is_realtime, noise_under_speech=False)
-    async with open_channel(settings.target) as channel:
-        leg = CallerLeg(pb_grpc.HotlineStub(channel), line, token=settings.token, on_event=on_event)
-        async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(leg.run(), name="leg")
-            await _play(leg, caller, settings)
+    party = caller_of(recording, settings.channel)
+    caller = await asyncio.to_thread(recording.samples, party, LINE_HZ)
+    keys = [press for press in recording.keys if press.party == party]
+    line = LegSettings(codec=settings.codec, noise_under_speech=False)
+    leg = CallerLeg(booth.stub, line, token=booth.token, on_event=booth.on_event)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(leg.run(), name="leg")
+        await _play(leg, caller, keys, settings)
     report = running.result()
     if not leg.recording.duration_ms:
-        return CallReport(path=path, leg=report, error=report.error or "the call never began")
-    folder = _fresh_folder(settings.out_dir, path.stem)
+        return CallReport(path=path, recording=recording, leg=report, error=report.error or "the call never began")
     await asyncio.to_thread(_write, leg, folder, path.name)
-    return CallReport(path=path, leg=report, turns=tuple(turns_of(leg.recording.events)), folder=folder, error=report.error)
+    turns = tuple(turns_of(leg.recording.events))
+    return CallReport(path=path, recording=recording, leg=report, turns=turns, folder=folder, error=report.error)
 
 
-async def _play(leg: CallerLeg, caller: Samples, settings: ReplaySettings) -> None:
+@dataclass(frozen=True, slots=True)
+class _Player:
+    """One recording → its report, compared with its reference if it has one."""
+
+    booth: Booth
+    settings: ReplaySettings
+    references: References
+
+    async def play(self, path: Path, folder: Path) -> CallReport:
+        """Raises RecordingError, ReferenceWrong, OSError."""
+        report = await replay_file(path, folder, self.booth, self.settings)
+        said = await asyncio.to_thread(self.references.of, path)
+        if said is None or report.error:
+            return report
+        return replace(report, errors=await asyncio.to_thread(_compared, said, report.heard))
+
+
+def _compared(said: str, heard: str) -> cer.Errors:
+    """What was said is masked before anything else, as what was heard has been."""
+    from hotline.compose import mask_turns  # noqa: PLC0415  brings the whole product with it
+
+    return cer.errors("".join(mask_turns(said.split("\n"))), heard)
+
+
+async def _play_all(folders: dict[Path, Path], reports: dict[Path, CallReport], player: _Player, progress: Progress) -> None:
+    """As many at a time as the settings say, begun in order."""
+    waiting = iter(folders.items())
+
+    async def play_next() -> None:
+        for path, folder in waiting:
+            progress.begun(f"▶ {path}")
+            report = reports[path] = await _in_words(path, player.play(path, folder))
+            progress.done(f"  ✗ {path}: {report.error}" if report.error else f"  → {report.folder}", wrong=bool(report.error))
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(player.settings.jobs):
+            tasks.create_task(play_next(), name="replay")
+
+
+async def _in_words(path: Path, work: Awaitable[CallReport]) -> CallReport:
+    """What goes wrong with one recording is its report."""
+    try:
+        return await work
+    except OURS as wrong:
+        told = explain(wrong)
+        return CallReport(path=path, error=f"{told.message} ({told.what_to_do})" if told.what_to_do else told.message)
+    except OSError as wrong:
+        return CallReport(path=path, error=wrong.strerror or "can't be read or written")
+
+
+def _looked_at(path: Path, settings: ReplaySettings) -> CallReport:
+    """Whether it can be played. What was read is let go: of a thousand recordings not one is held."""
+    recording = open_recording(path, raw=settings.raw)
+    caller_of(recording, settings.channel)
+    return CallReport(path=path)
+
+
+async def _play(leg: CallerLeg, caller: Samples, keys: Iterable[KeyPress], settings: ReplaySettings) -> None:
     if settings.after_greeting:
         await leg.until(lambda: leg.bot_is_speaking)
         await until_bot_is_quiet(leg)
     leg.say(caller)
+    began_ms = leg.now_ms
+    for press in keys:
+        due_ms = began_ms + press.at_ms
+        await leg.until(partial(_has_come, leg, due_ms))
+        leg.press(press.digit)
     await leg.until(lambda: not leg.voice.is_saying)
     said_ms = leg.now_ms
     await leg.until(lambda: leg.now_ms - said_ms > settings.tail_s * 1000)
     leg.hang_up()
+
+
+def _has_come(leg: CallerLeg, due_ms: int) -> bool:
+    return leg.now_ms >= due_ms
 
 
 def _write(leg: CallerLeg, folder: Path, title: str) -> None:
@@ -91,77 +234,19 @@ def _write(leg: CallerLeg, folder: Path, title: str) -> None:
     write_timeline(folder, title=title)
 
 
-def _fresh_folder(out_dir: Path, stem: str) -> Path:
-    """Two files of one name don't overwrite each other within a run; a later run starts with -2."""
-    folder, number = out_dir / stem, 1
-    while folder.exists():
-        number += 1
-        folder = out_dir / f"{stem}-{number}"
-    return folder
+def _write_reports(reports: Sequence[CallReport], out_dir: Path, how: str) -> Path:
+    if any(report.folder is not None for report in reports):
+        write_overview(out_dir)
+    return write_reports(reports, out_dir, how=how)
 
 
-async def replay_here(paths: Sequence[Path], settings: ReplaySettings, *, tell: Callable[[str], None] = print) -> int:
-    """Replay to the named server, or to one that runs as long as the replay. Raises ServerFailed. The exit code."""
-    if settings.target:
-        return await replay_files(paths, settings, tell=tell)
-    tell("starting a server for this replay (--target names a running one)")
-    async with own_server(settings.out_dir) as server:
-        return await replay_files(paths, replace(settings, target=server.target, token=server.token), tell=tell)
-
-
-async def replay_files(
-    paths: Sequence[Path],
-    settings: ReplaySettings,
-    *,
-    tell: Callable[[str], None] = print,
-    on_event: Callable[[CallEvent], None] | None = None,
-) -> int:
-    """Replay files one after the other; a broken one doesn't stop the rest. The exit code: 1 if any failed."""
-    reports = []
+def _fresh_folders(out_dir: Path, paths: Iterable[Path]) -> dict[Path, Path]:
+    """A folder for each, by name; a second of one name, or of a run before, gets -2."""
+    folders: dict[Path, Path] = {}
     for path in paths:
-        tell(f"▶ {path}")
-        reports.append(report := await _one(path, settings, on_event))
-        tell(f"  ✗ {report.error}" if report.error else f"  → {report.folder}")
-    tell(table(reports))
-    return 1 if any(report.error for report in reports) else 0
-
-
-async def _one(path: Path, settings: ReplaySettings, on_event: Callable[[CallEvent], None] | None) -> CallReport:
-    try:
-        return await replay_file(path, settings, on_event=on_event)
-    except HotlineError as wrong:
-        return CallReport(path=path, error=f"{wrong} ({wrong.what_to_do})" if wrong.what_to_do else str(wrong))
-    except OSError as wrong:
-        return CallReport(path=path, error=wrong.strerror or "can't be read or written")
-
-
-def table(reports: Sequence[CallReport]) -> str:
-    """Each turn of each call: heard (masked), route, voice to voice."""
-    rows = [("file", "turn", "heard", "route", "voice to voice")]
-    for report in reports:
-        if report.error:
-            rows.append((report.path.name, "-", report.error, "failed", "-"))
-        for turn in report.turns:
-            if turn.number:
-                delay = f"{turn.voice_to_voice_ms} ms" if turn.voice_to_voice_ms else "-"
-                rows.append((report.path.name, str(turn.number), turn.heard, turn.route or "-", delay))
-        if report.leg is not None and not report.error:
-            rows.append((report.path.name, "end", report.leg.reason, "", f"{report.leg.duration_ms / 1000:.1f} s"))
-    cut = [tuple(_fit(cell, HEARD_COLUMNS) for cell in row) for row in rows]
-    widths = [max(_columns(row[column]) for row in cut) for column in range(len(cut[0]))]
-    return "\n".join(
-        "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cut
-    )
-
-
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _fit(text: str, columns: int) -> str:
-    if _columns(text) <= columns:
-        return text
-    kept = ""
-    while _columns(kept) + _columns(text[len(kept)]) < columns:
-        kept += text[len(kept)]
-    return kept + "…"
+        folder, number = out_dir / path.stem, 1
+        while folder.exists() or folder in folders.values():
+            number += 1
+            folder = out_dir / f"{path.stem}-{number}"
+        folders[path] = folder
+    return folders

@@ -3,22 +3,67 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, run, settings_of
 
+MOST_JOBS = 64
+KINDS = "WAV of any kind, FLAC, OGG, MP3, AMR, pcap with RTP …"
+
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
-    replay = add(commands, "replay", _replay, "play recorded calls to a server in real time")
-    replay.add_argument("files", nargs="+", type=Path, metavar="FILE", help="WAV: PCM, A-law, μ-law; mono or stereo")
-    replay.add_argument("--channel", choices=["left", "right"], default="", help="the caller's channel of a stereo file")
+    replay = add(commands, "replay", _replay, "play recorded calls to a server, in real time or as fast as it goes")
+    replay.add_argument("files", nargs="+", type=Path, metavar="FILE", help=f"recordings, or folders of them: {KINDS}")
+    replay.add_argument(
+        *("--channel",),
+        choices=["left", "right", "caller-guess"],
+        default="",
+        help="the caller's channel of two; caller-guess: whoever does not speak first, since a hotline greets",
+    )
+    replay.add_argument(
+        *("--raw",),
+        type=_raw,
+        metavar="CODEC[:RATE[:CHANNELS]]",
+        help="how files without a head are written: pcma, pcmu, l16 or l16be; e.g. pcma:8000",
+    )
     replay.add_argument("--target", default="", help="host:port of a server (default: one is started for the replay)")
     replay.add_argument("--token", default="", help="its bearer token (better: HOTLINE_SERVER__TOKEN)")
     replay.add_argument("--codec", choices=["pcma", "pcmu", "l16"], default="pcma", help="codec on the wire (default: pcma)")
     replay.add_argument("--after-greeting", action="store_true", help="hold the file until the bot has greeted")
-    replay.add_argument("--tail", type=float, default=15.0, metavar="S", help="seconds to wait after the file (default: 15)")
+    replay.add_argument("--tail", type=_seconds, default=15.0, metavar="S", help="seconds to wait after the file (default: 15)")
+    replay.add_argument(
+        *("--reference",),
+        type=Path,
+        metavar="DIR|FILE",
+        help='what was really said: a folder of NAME.txt, or lines of {"file": …, "text": …}; masked, then compared (CER)',
+    )
+    replay.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="calls at a time (default: 1)")
     replay.add_argument("--out", type=Path, default=Path("out/replay"), help="folder of the results (default: out/replay)")
+
+
+def _raw(told: str) -> Any:  # noqa: ANN401  imported lazily
+    from hotline.recordings.plain import raw_format  # noqa: PLC0415
+
+    try:
+        return raw_format(told)
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
+
+
+def _seconds(told: str) -> float:
+    seconds = float(told)
+    if not 0 <= seconds <= 3600:  # noqa: PLR2004  an hour
+        raise argparse.ArgumentTypeError("0 to 3600 seconds")
+    return seconds
+
+
+def _jobs(told: str) -> int:
+    jobs = int(told)
+    if not 1 <= jobs <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"1 to {MOST_JOBS} calls")
+    return jobs
 
 
 def _replay(arguments: argparse.Namespace) -> int:
@@ -31,8 +76,11 @@ def _replay(arguments: argparse.Namespace) -> int:
         token=arguments.token or settings.server.token,
         codec=Codec(arguments.codec),
         channel=arguments.channel,
+        raw=arguments.raw,
+        reference=arguments.reference,
+        jobs=arguments.jobs,
         out_dir=arguments.out,
         after_greeting=arguments.after_greeting,
         tail_s=arguments.tail,
     )
-    return run(replay_here(arguments.files, replay))
+    return run(replay_here(arguments.files, replay, on_terminal=sys.stderr.isatty()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from hotline.lines import (
     TransferResult,
     TurnFigures,
 )
-from hotline.replay import CallReport, ReplaySettings, replay_file, replay_files, table
+from hotline.replay import Booth, CallReport, ReplaySettings, replay_file, replay_files, table
 from hotline.server import HotlineServer, ServerSettings
 from hotline.sound.codec import Codec, encode
 from hotline.stamps import Stamps
@@ -95,6 +95,12 @@ def clip(path: Path, *channels: NDArray[np.float32], rate_hz: int = 8000) -> Pat
     return path
 
 
+async def replayed(path: Path, settings: ReplaySettings, on_event: Callable[[CallEvent], None] | None = None) -> CallReport:
+    async with open_channel(settings.target) as channel:
+        booth = Booth(stub=pb_grpc.HotlineStub(channel), token=settings.token, on_event=on_event)
+        return await replay_file(path, settings.out_dir / "call", booth, settings)
+
+
 # ---------------------------------------------------------------- replay
 
 
@@ -103,7 +109,7 @@ async def test_a_replayed_call_leaves_its_sound_its_events_its_words_and_its_pag
     wide = np.sin(2 * np.pi * 440 * np.arange(4800) / 16000).astype(np.float32) * np.float32(0.3)
     path = clip(tmp_path / "caller.wav", np.zeros(4800, np.float32), wide, rate_hz=16000)
     async with serving(desk) as target:
-        report = await replay_file(path, ReplaySettings(target=target, channel="right", out_dir=tmp_path / "out", tail_s=5))
+        report = await replayed(path, ReplaySettings(target=target, channel="right", out_dir=tmp_path / "out", tail_s=5))
 
     assert report.error == ""
     assert report.leg is not None
@@ -144,7 +150,7 @@ async def test_after_the_file_the_caller_waits_for_the_tail_and_hangs_up(tmp_pat
     told: list[CallEvent] = []
     settings = ReplaySettings(out_dir=tmp_path, tail_s=0.2, after_greeting=True, token="s3cret")
     async with serving(desk, token="s3cret") as target:
-        report = await replay_file(path, replace(settings, target=target), on_event=told.append)
+        report = await replayed(path, replace(settings, target=target), told.append)
 
     assert report.leg is not None
     assert report.leg.reason == "hangup"

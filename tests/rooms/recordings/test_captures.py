@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from captures import CALLER, HOTLINE, LINKS, Sent, invite, key, pcap, pcapng, rtp, spoken
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from hotline.recordings.files import caller_of, open_recording
 from hotline.recordings.types import PartyUnclear, Recording, RecordingBroken, RecordingEmpty, RecordingError
 from hotline.sound.codec import Codec
+from tests.captures import CALLER, HOTLINE, LINKS, Sent, invite, key, pcap, pcapng, rtp, spoken
 
 
 def tone(ms: int, hz: int = 440) -> NDArray[np.float32]:
