@@ -72,7 +72,7 @@ def check_kb(folder: Path, *, as_json: bool = False, articles: bool = False, wit
             say(f"{'note: ' if fault.note else ''}{fault}")
         topics = {each.entry.topic for each in found.placed}
         files = {each.file for each in found.placed}
-        counted = f"{len(found.placed)} entries, {len(topics)} topics, {len(files)} files in {folder}"
+        counted = f"{len(found.placed)} entries, {len(topics)} topics, {_count(len(files), 'file')} in {folder}"
         say(f"{counted}: {_count(wrong, 'fault')}, {_count(len(faults) - wrong, 'note')}")
         if without_laws:
             say("sources were not looked up in the law table")

@@ -176,7 +176,7 @@ def try_kb(
     misses = [each.row() for each in outcomes if not each.is_right]
     missed = [told for limit in limits if (told := limit.missed_by(found["all"][limit.name]))]
     if as_json:
-        counts = {kind: len(each) for kind, each in by_kind.items()}
+        counts = {kind: len(each) for kind, each in by_kind.items() if each}
         report = {"questions": counts, "figures": found, "ms_a_query": took, "missed": missed, "misses": misses}
         sys.stdout.write(json.dumps(report, ensure_ascii=False) + "\n")
     else:

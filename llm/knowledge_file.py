@@ -72,8 +72,8 @@ def read_file(file: Path, schema: Path) -> tuple[list[Placed], list[Fault]]:
     except (OSError, UnicodeDecodeError):
         return [], [_file_fault(file, "cannot be read", "save it as UTF-8 text")]
     lines = _Lines(root)
-    faults = [*_twice(file, document, lines), *(_fault(file, document, lines, error) for error in rules.iter_errors(document))]
-    faults.sort(key=lambda fault: fault.line)
+    complaints = [fault for error in rules.iter_errors(document) for fault in _faults(file, document, lines, error)]
+    faults = sorted(dict.fromkeys([*_twice(file, document, lines), *complaints]), key=lambda fault: fault.line)
     if not isinstance(document, dict) or not isinstance(document.get("entries"), list):
         return [], faults
     wrong = {fault.where.split(",")[0] for fault in faults}
@@ -188,8 +188,8 @@ def _twice(file: Path, document: object, lines: _Lines) -> Iterator[Fault]:
         )
 
 
-def _fault(file: Path, document: object, lines: _Lines, error: jsonschema.ValidationError) -> Fault:
+def _faults(file: Path, document: object, lines: _Lines, error: jsonschema.ValidationError) -> Iterator[Fault]:
     path = list(error.absolute_path)
-    problem, mend, step = told(error)
-    at = lines.of([*path, step] if step else path)
-    return Fault(file=file.name, line=at, where=_where(document, path), problem=problem, mend=mend)
+    for problem, mend, step in told(error):
+        at = lines.of([*path, step] if step else path)
+        yield Fault(file=file.name, line=at, where=_where(document, path), problem=problem, mend=mend)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import jsonschema
@@ -14,20 +14,28 @@ _SHORT = 40  # characters of a value that are shown
 _KINDS = {"string": "text (put it in quotes)", "boolean": "true or false", "object": "a group of fields", "array": "a list"}
 
 
-def told(error: jsonschema.ValidationError) -> _Told:
+def told(error: jsonschema.ValidationError) -> list[_Told]:
     """Problem, mend, and the name of the field inside the complaint's place, empty for the place itself."""
+    schema = cast("Mapping[str, Any]", error.schema)
+    if error.validator == "additionalProperties":
+        return _unknown(cast("Mapping[str, Any]", error.instance), list(schema["properties"]))
     rule = _RULES.get(str(error.validator), _kind)
-    return rule(error.instance, error.validator_value, cast("Mapping[str, Any]", error.schema))
+    return [rule(error.instance, error.validator_value, schema)]
 
 
-def _unknown(value: Any, _wants: Any, rules: Mapping[str, Any]) -> _Told:  # noqa: ANN401  whatever stands in the file
-    known = list(rules["properties"])
-    name = next(str(key) for key in value if key not in known)
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"unknown field {name!r}", f"write {near[0]!r}" if near else f"remove it; known are {', '.join(known)}", name
+def _unknown(value: Mapping[str, Any], known: Sequence[str]) -> list[_Told]:
+    found = []
+    for name in (str(key) for key in value if key not in known):
+        near = difflib.get_close_matches(name, known, n=1)
+        found.append((
+            f"unknown field {name!r}",
+            f"write {near[0]!r}" if near else f"remove it; known are {', '.join(known)}",
+            name,
+        ))
+    return found
 
 
-def _lacking(value: Any, wants: Any, _rules: Mapping[str, Any]) -> _Told:  # noqa: ANN401
+def _lacking(value: Any, wants: Any, _rules: Mapping[str, Any]) -> _Told:  # noqa: ANN401  whatever stands in the file
     lacks = [name for name in wants if name not in value]
     return f"lacks {', '.join(map(repr, lacks))}", f"add the missing field{'s' * (len(lacks) > 1)}", ""
 
@@ -64,7 +72,6 @@ def _kind(value: Any, wants: Any, _rules: Mapping[str, Any]) -> _Told:  # noqa: 
 
 
 _RULES: Mapping[str, Callable[[Any, Any, Mapping[str, Any]], _Told]] = {
-    "additionalProperties": _unknown,
     "required": _lacking,
     "maxLength": _count("characters", "at most", "shorten it"),
     "minLength": _count("characters", "at least", "write it out"),
