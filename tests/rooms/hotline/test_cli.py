@@ -33,6 +33,7 @@ COMMANDS = (
         ["engine"],
     ),
     *(["models"], ["models", "list"], ["models", "pull"], ["models", "verify"]),
+    *(["access"], ["access", "new"], ["access", "list"], ["access", "revoke"]),
     *(["config"], ["config", "show"], ["config", "check"], ["config", "docs"], ["completion"]),
 )
 
