@@ -27,6 +27,7 @@ class Act(enum.Enum):
     THANKS = "thanks"  # and nothing else: perhaps the end
     ROBOT = "robot"  # asks whether a machine speaks
     NO_PERSON = "no person"  # 不要转人工
+    VERDICT = "verdict"  # asks us who would win
 
 
 _FILLERS = (
@@ -118,6 +119,10 @@ _NO_PERSON = re.compile(
     "^(?:我|先|请|你|那|就|嗯|好的?|暂时|还是|都|也)*(?:不要|不用|别|不需要|不想|不必)(?:再)?(?:给我|帮我)?(?:"
     "(?:转|接|找|叫|换)(?:接|到|给)?(?:人工|真人|客服|工作人员)|人工)(?:服务|客服|坐席)?[了啊吧呀嘛]*$"
 )
+_VERDICT = re.compile(
+    "(?:能|会|可以|可能)(?:不[能会])?(?:打|告)?(?:得)?赢|赢不赢|[打告]得赢|赢(?:的)?(?:可能|机会|几率|概率|把握|面)|胜算|"
+    "胜诉(?:的)?(?:可能|机会|几率|概率|把握|率)|(?:多大|几成|有没有|有)把握|(?:能|会)(?:不[能会])?(?:胜诉|败诉|判输)|你(?:说|看|觉得).{0,4}(?:谁对|谁有理|我有理|谁占理|我占理)"
+)
 _LAWYER = re.compile("[转接找要].{0,4}(?:律师|专员|专家).{0,4}$")
 _FAR_PERSON = re.compile("[转接找叫要换].{0,6}(?:人工|真人|活人|客服|工作人员|接线员|话务员)")
 _LONGEST_TURN = 24  # characters; a longer turn is no mere phrase
@@ -137,6 +142,8 @@ def act_of(text: str, *, answering: bool = False) -> Act | None:
         return Act.NO_PERSON
     if _asks_for_person(folded, sounds):
         return Act.PERSON
+    if _VERDICT.search(folded):
+        return Act.VERDICT
     if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
         return choice
     return _first_of(_PHRASES, sounds, _FILLERS) or _parting(sounds) or _first_of(_CHOICES, sounds, _AROUND_CHOICE)

@@ -61,6 +61,7 @@ _YES_NO = re.compile(r"吗$|么$|[不没]$|(.{1,2})[不没]\1|有没有|能否|�
 _REPLIES = {
     Act.THERE: (Route.REPEAT, phrases.I_HEAR_YOU, "asks whether we listen"),
     Act.ROBOT: (Route.NOTED, phrases.NOT_HUMAN, "asks whether a machine speaks"),
+    Act.VERDICT: (Route.CLARIFY, phrases.NO_VERDICT, "asks who would win"),
     Act.NO_PERSON: (Route.NOTED, phrases.GO_ON, "wants no person"),
 }
 

@@ -20,6 +20,7 @@ I_HEAR_YOU = "听得到，您请讲。"
 WHAT_ELSE = f"好的，{ANYTHING_ELSE}"
 WELCOME = f"不客气，{ANYTHING_ELSE}"
 NOT_HUMAN = "我是人工智能语音助手，需要人工请说转人工。"
+NO_VERDICT = "结果要由仲裁机构或者法院决定，我不能替您判断。需要的话，请说转人工，请工作人员为您解答。"
 GO_ON = "好的，我继续为您服务，您请说。"
 WHICH_OF_TWO = "请您说第一个，还是第二个？"
 CHECKED_AGAIN = "我核对过了，"
@@ -71,5 +72,5 @@ def fixed() -> tuple[str, ...]:
             NOTHING_SAID_YET,
             I_HEAR_YOU,
         ),
-        *(WHAT_ELSE, WELCOME, NOT_HUMAN, GO_ON, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
+        *(WHAT_ELSE, WELCOME, NOT_HUMAN, NO_VERDICT, GO_ON, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
     )
