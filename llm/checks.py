@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hotline.zh.skeleton import skeleton
+from llm.citation_scan import scan
 from llm.figures import Figure, figures
+from llm.law_names import key_of
 from llm.polarity import flips
 from llm.types import MaskedText, Passage
 
@@ -41,6 +43,7 @@ _REFUSAL = re.compile(
     r"(?:没有|未)(?:找到|查到|提到|提及|说明|相关|包含|涉及|给出)|(?:无法|不能|没办法|没法)(?:回答|确定|提供|判断|给出|查询到|确认)|(?:我)?不(?:太)?(?:知道|清楚|了解|确定)|很?抱歉|对不起"
 )
 _FOREIGN = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u0400-\u04ff]|(?:[A-Za-z]{2,}[\s,.']+){4,}")
+_EDITION = re.compile("（[0-9-]{10}版）")  # the date of a law's text grounds no figure
 _CITED = re.compile(r"《([^《》]{2,40})》")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\ue000-\uf8ff]")
 _DETAIL = 24
@@ -51,7 +54,8 @@ def check_clause(clause: str, passages: tuple[Passage, ...], question: MaskedTex
     if _CONTROL.search(clause):
         return (Finding(rule="control", detail="control character"),)
     said = skeleton(clause).text
-    source = skeleton("\n".join(f"{p.entry.question}\n{p.entry.answer}\n{p.entry.detail}\n{p.entry.source}" for p in passages)).text
+    texts = ((p.entry.question, p.entry.answer, p.entry.detail, _EDITION.sub("", p.entry.source)) for p in passages)
+    source = skeleton("\n".join(text for each in texts for text in each)).text
     return tuple(Finding(rule=name, detail=found[:_DETAIL]) for name, rule in _RULES for found in rule(said, source, question))
 
 
@@ -81,7 +85,12 @@ def _grounded(figure: Figure, known: Sequence[Figure]) -> bool:
 
 
 def _citation(said: str, source: str, _question: MaskedText) -> Sequence[str]:
-    return [f"《{name}》" for name in _CITED.findall(said) if name.removeprefix("中华人民共和国") not in source]
+    """Only what the passages cite: these were looked up in the law table when the knowledge base was checked."""
+    named = [f"《{name}》" for name in _CITED.findall(said) if name.removeprefix("中华人民共和国") not in source]
+    known = {(key_of(each.law), each.article) for each in scan(source, lambda _: False)}
+    laws = {law for law, _ in known}
+    cited = [each for each in scan(said, lambda name: key_of(name) in laws) if (key_of(each.law), each.article) not in known]
+    return named + [said[each.start : each.end] for each in cited if each.article or key_of(each.law) not in laws]
 
 
 def _promise(said: str, source: str, _question: MaskedText) -> Sequence[str]:

@@ -194,3 +194,24 @@ def test_any_heap_of_numerals_is_read(text: str) -> None:
 @given(st.text("可以不能收费免需要无报销超过以上下满已，。", min_size=1, max_size=40))
 def test_a_text_never_contradicts_itself(text: str) -> None:
     assert not rules(text, text) & {"number", "polarity", "refusal", "promise"}
+
+
+WAGES = "可以向劳动监察投诉。"
+SOURCE = "《中华人民共和国劳动合同法》第三十条（2012-12-28版）；《中华人民共和国劳动合同法》第八十五条（2012-12-28版）"
+
+
+@pytest.mark.parametrize(
+    ("clause", "found"),
+    [
+        ("按照《劳动合同法》第三十条，可以向劳动监察投诉。", set()),
+        ("按照劳动合同法第85条，可以投诉。", set()),
+        ("按照劳动合同法，可以投诉。", set()),
+        ("按照《劳动合同法》第三十一条，可以投诉。", {"number", "citation"}),
+        ("按照劳动法第三十条，可以投诉。", {"citation"}),
+        ("按照《劳动者保护法》第三十条，可以投诉。", {"citation"}),
+        ("二十八日内投诉。", {"number"}),
+    ],
+)
+def test_a_clause_cites_only_the_articles_that_its_passage_rests_on(clause: str, found: set[str]) -> None:
+    entry = Entry(id="x", topic="", question="", paraphrases=(), answer=WAGES, source=SOURCE)
+    assert {each.rule for each in check_clause(clause, (Passage(entry=entry, score=1.0),), QUESTION)} == found
