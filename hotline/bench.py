@@ -41,6 +41,7 @@ KINDS: dict[str, dict[str, str]] = {AUDIO_READY: {}, SYNTHESISED_NOW: {"HOTLINE_
 FRAME_MS = 20
 LONGEST_GAP_MS = 120
 SECONDS_A_QUESTION = 14
+PREPARED_WITHIN_S = 900
 SHORT = 8  # characters; shorter questions get a polite opening, so that all last two to four seconds
 # Questions that the default recogniser understands from the synthetic caller: the figures are about time, not about it.
 QUESTIONS = (
@@ -78,6 +79,9 @@ async def bench_call(settings: Settings, *, turns: int, out_dir: Path, tell: Tel
         metrics_port = free_port()
         more = {"HOTLINE_CACHE_DIR": str(Path.cwd() / out_dir / "cache"), "HOTLINE_METRICS__PORT": str(metrics_port)}
         async with own_server(out_dir, extra | more) as server:
+            if kind == AUDIO_READY:
+                tell("waiting until the sound of hot answers is prepared")
+                await _until_prepared(metrics_port)
             script = CallScript(title=kind, steps=tuple(ScriptStep(say=line) for line in lines))
             tell(f"{kind}: {len(lines)} questions, about {len(lines) * SECONDS_A_QUESTION // 60 + 1} minutes")
             results, leg = await _talk(server, settings, script)
@@ -132,10 +136,21 @@ async def _interruptions(server: OwnServer, settings: Settings, question: str, c
     return stops
 
 
+async def _until_prepared(metrics_port: int) -> None:
+    """A server makes it while nobody is on the line."""
+    async with asyncio.timeout(PREPARED_WITHIN_S):
+        while "hotline_prepared_share 1.0" not in await asyncio.to_thread(_metrics_page, metrics_port):  # noqa: ASYNC110  another process
+            await asyncio.sleep(1)
+
+
+def _metrics_page(metrics_port: int) -> list[str]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{metrics_port}/metrics", timeout=5) as page:
+        return list(page.read().decode().splitlines())
+
+
 def _leaving_error_ms(metrics_port: int, share: float) -> str:
     """From the server's own histogram: the bucket that holds this share of the frames, as an upper bound."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{metrics_port}/metrics", timeout=5) as page:
-        lines = page.read().decode().splitlines()
+    lines = _metrics_page(metrics_port)
     counts = [
         (float(found[1]), float(found[2]))
         for line in lines

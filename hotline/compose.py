@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -47,10 +47,10 @@ from llm import phrases as answers
 from llm.clauses import clauses
 from llm.dialogue_acts import is_backchannel
 from llm.engines.embedded import EmbeddedEngine
+from llm.grade import grade_of
 from llm.intents import IntentModel
 from llm.intents_build import built_intents
 from llm.mind import AnsweringMind
-from llm.grade import grade_of
 from llm.privacy import CallMasker, join_masked
 from llm.prompt import warm_up_prompt
 from llm.types import AnsweringSettings, Engine, Entry
@@ -70,6 +70,24 @@ _CALLER_DBOV = -24.0
 _WARM_WORDS = "我的手机号是幺三九零零零零五六七八，家住样例市样例区样例路八号"
 
 
+class Callers:
+    """Who is on the line; entered for the length of a call."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.nobody = asyncio.Event()
+        self.nobody.set()
+
+    def __enter__(self) -> None:
+        self._count += 1
+        self.nobody.clear()
+
+    def __exit__(self, *_: object) -> None:
+        self._count -= 1
+        if not self._count:
+            self.nobody.set()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """Answers calls, turns calls away, answers typed questions. voice: name of the one that speaks, empty in text mode."""
@@ -79,14 +97,17 @@ class Desk:
     store: Store
     mqtt: MqttSettings
     voice: str = ""
+    callers: Callers = field(default_factory=Callers)
 
     async def answer(self, line: Line) -> str:
         """Run one call to its end."""
-        return await Call(line, self.parts, self.settings).run()
+        with self.callers:
+            return await Call(line, self.parts, self.settings).run()
 
     async def turn_away(self, line: Line) -> str:
         """No room: a sentence, and the people's queue."""
-        return await Call(line, self.parts, self.settings, overloaded=True).run()
+        with self.callers:
+            return await Call(line, self.parts, self.settings, overloaded=True).run()
 
     def ask(self, question: str, conversation: Conversation | None = None) -> AsyncGenerator[AskEvent, None]:
         """One typed question, masked before anything else sees it."""
@@ -138,11 +159,15 @@ async def open_desk(
             unrecorded=relay.hand_in,
         )
         await asyncio.to_thread(_warm_masker)
-        voice = ""
+        voice, callers = "", Callers()
         if audible:
-            speech, voice = await _speech(entries, settings, stack, tell)
+            speech, voice = await _speech(settings, stack, tell)
+            if settings.speaking.cache_mb > 0:
+                background.start(_prepare(speech, _hot_clauses(entries), callers), name="prepare")
             parts = replace(parts, speech=speech, hear=await _hearing(entries, settings, stack, tell))
-        yield Desk(parts=parts, settings=_call_settings(settings, audible=audible), store=store, mqtt=mqtt, voice=voice)
+        yield Desk(
+            parts=parts, settings=_call_settings(settings, audible=audible), store=store, mqtt=mqtt, voice=voice, callers=callers
+        )
 
 
 class _CountedEar:
@@ -248,15 +273,13 @@ async def _hearing(
     return hear
 
 
-async def _speech(
-    entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]
-) -> tuple[Speech, str]:
+async def _speech(settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]) -> tuple[Speech, str]:
     speaking = settings.speaking
     voice, fallback = _voices(settings)
     cache = AudioCache(cache_dir() / "voice", limit_mb=speaking.cache_mb) if speaking.cache_mb > 0 else None
     speech = Speech(voice, speaking, cache=cache, fallback=fallback)
     stack.callback(speech.close)
-    sentences = [*_fixed(settings), *_hot_clauses(entries)] if cache is not None else [settings.phrases.filler]
+    sentences = _fixed(settings) if cache is not None else [settings.phrases.filler]
     tell(f"声音 {voice.name}，预先合成 {len(sentences)} 句")
     await speech.warm(sentences)
 
@@ -265,6 +288,17 @@ async def _speech(
 
     stack.callback(metrics.follow(metrics.Totals("hotline_voice", "Clauses, by how they were spoken.", "outcome", counts)))
     return speech, voice.name
+
+
+async def _prepare(speech: Speech, clauses: Sequence[str], callers: Callers) -> None:
+    """The sound of hot answers, made while nobody is on the line: a caller's own clauses never wait behind these."""
+    for number, clause in enumerate(clauses, start=1):
+        await callers.nobody.wait()
+        try:
+            await speech.speak(clause)
+        except SpeakingError as error:  # said when a caller needs it
+            log.warning("not_prepared", code=error.code)
+        metrics.PREPARED.set(number / len(clauses))
 
 
 def _voices(settings: Settings) -> tuple[Voice, Voice | None]:

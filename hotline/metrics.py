@@ -46,6 +46,7 @@ class ByWord(Generic[Metric]):
 # calls
 CALLS_STARTED = Counter("hotline_calls_started", "Calls answered.")
 CALLS_ACTIVE = Gauge("hotline_calls_active", "Calls on the line now.")
+PREPARED = Gauge("hotline_prepared_share", "Of the hot answers' clauses, those whose sound is there; 1: all.")
 CALLS_ENDED = ByWord(
     Counter("hotline_calls_ended", "Calls ended, by reason.", ["reason"]),
     *("goodbye", "transferred", "hangup", "line_broken", "silence", "time_up", "failure", "overload", "drained"),

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from asr.types import HearingSettings
-from hotline.compose import _fixed, _hot_words, _voices, open_desk, speak_lines
+from hotline import metrics
+from hotline.compose import Callers, _fixed, _hot_words, _prepare, _voices, open_desk, speak_lines
 from hotline.config import RecordSettings, Settings
 from hotline.desk import AskClause, AskDone, MaskedQuestion
 from hotline.errors import ConfigWrong, ModelMissing, explain
@@ -21,7 +22,7 @@ from hotline.lines import CallStart, HungUp
 from hotline.paths import configs_dir, models_dir
 from hotline.text import TextLine
 from llm.types import AnsweringSettings, Entry, KnowledgeWrong
-from tts.types import SpeakingSettings, VoiceMissing
+from tts.types import SpeakingSettings, VoiceFailed, VoiceMissing
 
 ESPEAK_HERE = SpeakingSettings(voice="espeak")
 
@@ -239,3 +240,33 @@ async def test_a_desk_with_everything_speaks_and_hears(brief: Settings, tmp_path
         with pytest.raises(ValueError, match="text-only"):
             desk.parts.hear(CallStart(call_id="c-1"), lambda: 0)
     assert any("识别模型" in line for line in told)
+
+
+# ---------------------------------------------------------------- hot answers' sound, made in quiet moments
+
+
+class Mouth:
+    """Stands for the voice: remembers what it was made to say."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    async def speak(self, text: str) -> None:
+        await asyncio.sleep(0)
+        if text == "坏":
+            raise VoiceFailed("no sound")
+        self.said.append(text)
+
+
+async def test_hot_answers_are_prepared_only_while_nobody_is_on_the_line() -> None:
+    mouth, callers = Mouth(), Callers()
+    async with asyncio.TaskGroup() as tasks:
+        with callers:
+            tasks.create_task(_prepare(mouth, ["一", "坏", "二"], callers))  # type: ignore[arg-type]  as much of it as is used
+            await asyncio.sleep(0.02)
+            with callers:
+                pass
+            await asyncio.sleep(0.02)
+            assert mouth.said == []
+    assert mouth.said == ["一", "二"]
+    assert metrics.PREPARED.collect()[0].samples[0].value == 1.0
