@@ -26,7 +26,7 @@ class Amount(enum.Enum):
 _HOW_MUCH = "(?:多少(?!年|天|岁|个|次|时间|人|号|平|久|工作日)|几块|几元|几百|几千|几万)"
 _ASKED = (
     (Amount.FINE, re.compile(f"罚款?(?:要|是)?{_HOW_MUCH}|罚款吗|要罚|罚不罚")),
-    (Amount.DAMAGES, re.compile("赔")),
+    (Amount.DAMAGES, re.compile("(?<!谁)(?<!谁来)(?<!谁给)赔")),
     (
         Amount.SUM,
         re.compile(
@@ -42,14 +42,14 @@ _ASKED = (
     ),
     (Amount.ANY, re.compile(f"{_HOW_MUCH}(?:钱|费用?|元|块)|(?<!电话)(?<!号码)(?<!电话是)(?<!号码是)多少[呢啊呀]?$")),
 )
-_SUM_STATED = re.compile("[一二三四五六七八九十百千万两0-9]元|百分之|计发")
+_SUM_STATED = re.compile("[一二三四五六七八九十百千万两0-9][元角]|百分之|计发|个月工资")
 _FEE_STATED = re.compile("[不要]收费|免费|工本费|费[^，。；]{0,6}[十百千万0-9]元")
 _STATED = {
     Amount.FEE: _FEE_STATED,
     Amount.SUM: _SUM_STATED,
     Amount.ANY: re.compile(f"{_FEE_STATED.pattern}|{_SUM_STATED.pattern}"),
     Amount.FINE: re.compile("[百千万]元(?:以[上下])?罚款"),
-    Amount.DAMAGES: re.compile("赔偿?金?[^。]{0,8}(?:元|百分之|倍)|(?:元|百分之|倍)[^。]{0,12}赔"),
+    Amount.DAMAGES: re.compile("赔偿?金?[^。]{0,8}(?:元|百分之|倍|工资)|(?:元|百分之|倍|工资)[^。]{0,12}赔"),
 }
 _PENALTY = re.compile("罚款|拘留|赔偿")
 _AROUND_FEE = re.compile(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from llm.amounts import answering_text, asks_amount
 from llm.gate import About, doubts, things_in
+from llm.gate_words import Words
 from llm.sound import sound_of
 from llm.types import Dialogue, Entry
 from llm.wording import content, plain
@@ -78,7 +79,9 @@ def topic_of(dialogue: Dialogue, entries: Sequence[Entry]) -> Entry | None:
     return None
 
 
-def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: str = "") -> FollowUp | None:
+def follow_up(
+    question: str, topic: Entry, entries: Sequence[Entry], *, region: str = "", words: Words | None = None
+) -> FollowUp | None:
     """The topic's own entry if it holds what is asked, else a sibling that does."""
     folded = plain(question)
     objection = bool(_OBJECTION.search(folded)) and not _is_about_another_thing(question, topic)
@@ -90,7 +93,7 @@ def follow_up(question: str, topic: Entry, entries: Sequence[Entry], *, region: 
     for entry in (topic, *siblings):
         # an objection may hold a negation or a figure that is wrong: that is what the answer corrects
         if not objection and any(
-            doubt.hard and doubt.about is not About.STRANGE for doubt in doubts(question, entry, region=region)
+            doubt.hard and doubt.about is not About.STRANGE for doubt in doubts(question, entry, region=region, words=words)
         ):
             continue
         if objection and facet is None:

