@@ -22,6 +22,7 @@ from llm import phrases
 from llm.types import Entry, Route
 
 _RESTS = frozenset({Route.HOT.value, Route.STORED.value, Route.GENERATED.value, Route.REPEAT.value})
+_PARTING = frozenset({Route.GOODBYE.value, "rating"})  # a goodbye may end with the question how it was
 _HAND_OVER = "转人工"
 
 
@@ -112,7 +113,7 @@ def _action(got: Exchanged, *, person: bool) -> str:
         return "emergency"
     if person:
         return "transfer"
-    if got.route == Route.GOODBYE.value or got.answer == phrases.WELCOME:
+    if got.route in _PARTING or got.answer == phrases.WELCOME:
         return "close"
     if got.route == Route.REFUSED.value:
         return "refuse"
