@@ -36,7 +36,7 @@ _NAMED_BEFORE = re.compile(
 _LONGEST_SUM = 13  # digits
 _WORD = 3  # letters: COVID-19 has no 杠, A-1 has
 _ROOM_AFTER = re.compile(r"\s?(?:号)?(?:室|房|宿舍|会议室|办公室|教室|诊室|病房|包厢|包间|机房|信箱|门(?!诊))(?!\d{0,2}厅)")
-_ROOM_BEFORE = re.compile(r"(?:单元|栋|幢|座|号楼|楼|层|房间|房号|室|#)\s?[-]?$")
+_ROOM_BEFORE = re.compile(r"(?:单元|栋|幢|座|号楼|楼|层|房间|房号|室|[A-Za-z]区|#)\s?[-]?$")
 _COUNTABLE = re.compile(
     r"\s?(?:[元块万亿千百个位名人份件次天年月日周倍岁项条家户套张本辆台部米斤克吨升种批页多余来立公毫厘℃°%‰例起宗桩]|平[方米]|小时|分钟|美元|欧元|kg|km|m)"
 )
@@ -202,6 +202,12 @@ def room(found: re.Match[str], place: Place) -> str | None:
     return None
 
 
+@rule("room", r"(?P<a>\d{3,4})\s?[-~—–至到]\s?(?P<b>\d{3,4})(?=\s?(?:号)?(?:室|房|诊室|教室|病房|包厢|办公室|会议室)(?!\d{0,2}厅))")
+def rooms(found: re.Match[str], _: Place) -> str | None:
+    """501-503室."""
+    return f"{one_by_one(found['a'])}到{one_by_one(found['b'])}"
+
+
 @rule("bus", r"(?P<n>\d{3,4})(?P<unit>路|路公交)(?![口边灯段])")
 def bus(found: re.Match[str], _: Place) -> str | None:
     """108路."""
@@ -255,5 +261,5 @@ def letters_digits(found: re.Match[str], _: Place) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     placeholder, mail, link, domain, document, court_case, mobile_abroad, mobile, masked_digits, landline, short_landline,
-    free_phone, plate, train, local_phone, phone_by_context, room, bus, door, by_name, numbered, version, long_run, letters_digits,
+    free_phone, plate, train, local_phone, phone_by_context, rooms, room, bus, door, by_name, numbered, version, long_run, letters_digits,
 )  # fmt: skip
