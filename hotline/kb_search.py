@@ -59,7 +59,7 @@ async def look(mind: AnsweringMind, query: str) -> Looked:
     return Looked(
         question=question,
         asked=asked,
-        passages=mind.passages(asked, dialogue),
+        passages=await mind.looked_up(question, dialogue),
         route=routed.route,
         why=routed.explain,
         source_ids=routed.source_ids,

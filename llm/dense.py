@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -70,9 +71,13 @@ def _check_platform() -> None:
 
 
 def wording_vectors(
-    embedder: Embedder, entries: Sequence[Entry], cache: Path, tell: Callable[[str], None] = lambda _: None
-) -> Vectors:
-    """A vector for each wording of each entry, in order. Those that were made before come from the cache; blocking.
+    embedder: Embedder,
+    entries: Sequence[Entry],
+    cache: Path,
+    tell: Callable[[str], None] = lambda _: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Vectors | None:
+    """A vector for each wording of each entry, in order; None when stopped. About 12 ms a wording that the cache lacks; blocking.
 
     cache: a folder; its file holds a hash and a vector for each wording, so a changed wording costs no more than itself.
     """
@@ -82,11 +87,15 @@ def wording_vectors(
     known = _read(file)
     missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
     for number, (key, text) in enumerate(missing.items()):
+        if stopped():
+            break
         if number % _TELL_EVERY == 0 and len(missing) > _TELL_EVERY:
             tell(f"语义向量 {number}/{len(missing)}")
         known[key] = embedder.embed(text)
     if missing:
-        _write(file, {key: known[key] for key in dict.fromkeys(keys)})
+        _write(file, known if stopped() else {key: known[key] for key in keys})
+    if any(key not in known for key in keys):
+        return None
     return np.array([known[key] for key in keys], dtype=np.float32).reshape(-1, _DIMENSIONS)
 
 
@@ -111,22 +120,30 @@ def _write(file: Path, known: dict[str, Vectors]) -> None:
 
 
 class DenseVoice:
-    """How near each entry's nearest wording is. Shared by all calls; `close` ends its worker."""
+    """How near each entry's nearest wording is. Shared by all calls; silent until the wordings' vectors are there."""
 
-    def __init__(self, embedder: Embedder, entries: Sequence[Entry], vectors: Vectors) -> None:
-        """vectors: of `wording_vectors`, for these entries."""
+    def __init__(
+        self, embedder: Embedder, entries: Sequence[Entry], cache: Path, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """Begin to get the vectors: at once from the cache, else in the background. cache, tell: as `wording_vectors`."""
         self._embedder = embedder
-        self._vectors = vectors
+        self._vectors: Vectors | None = None
         self._first = np.cumsum([0, *(1 + len(entry.paraphrases) for entry in entries)])[:-1]
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dense")
+        self._closed = threading.Event()
         self._waiting = 0
+        self._made = self._worker.submit(self._prepare, tuple(entries), cache, tell)
+
+    def wait(self) -> None:
+        """Until the vectors are there. Blocking."""
+        self._made.result()
 
     async def nearness(self, text: str, timeout_ms: int) -> Vectors | None:
         """A cosine for each entry, None when it can't be had in time."""
-        if self._waiting >= _WAITING_AT_MOST or not len(self._first):
+        if self._vectors is None or self._waiting >= _WAITING_AT_MOST or not len(self._first):
             return None
         self._waiting += 1
-        running = asyncio.get_running_loop().run_in_executor(self._worker, self._near, text)
+        running = asyncio.get_running_loop().run_in_executor(self._worker, self._near, self._vectors, text)
         running.add_done_callback(self._done)
         try:
             async with asyncio.timeout(timeout_ms / 1000):
@@ -136,10 +153,14 @@ class DenseVoice:
 
     def close(self) -> None:
         """After the text in hand."""
+        self._closed.set()
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    def _near(self, text: str) -> Vectors:
-        cosines = self._vectors @ self._embedder.embed(text)
+    def _prepare(self, entries: Sequence[Entry], cache: Path, tell: Callable[[str], None]) -> None:
+        self._vectors = wording_vectors(self._embedder, entries, cache, tell, self._closed.is_set)
+
+    def _near(self, vectors: Vectors, text: str) -> Vectors:
+        cosines = vectors @ self._embedder.embed(text)
         return np.asarray(np.maximum.reduceat(cosines, self._first), dtype=np.float32)
 
     def _done(self, _: asyncio.Future[Vectors]) -> None:

@@ -29,7 +29,7 @@ from llm.generate import Refused, checked_clauses
 from llm.hotpool import HotPool
 from llm.intents import ASK_HUMAN
 from llm.next_steps import register_steps, with_next_step
-from llm.noted import dictated
+from llm.noted import dictated_steps
 from llm.policy import in_time
 from llm.prompt import make_prompt
 from llm.retrieve import Retriever
@@ -38,7 +38,6 @@ from llm.spoken import speak, sure, to_person
 from llm.types import (
     AnsweringError,
     AnsweringSettings,
-    AskedFor,
     Clause,
     Close,
     Dialogue,
@@ -93,7 +92,7 @@ class _Found:
 class AnsweringMind:
     """Finds answers in one knowledge base. engine: where it can be in time; intents: for agents, and in doubt. Both optional.
 
-    words: of the gate, default the shipped. dense: the search's second voice; without it characters and sounds decide alone.
+    words: of the gate, default the shipped. dense: the search's second voice.
     """
 
     def __init__(
@@ -121,6 +120,11 @@ class AnsweringMind:
         texts = (text for entry in entries for text in (entry.question, *entry.paraphrases, entry.answer, entry.detail))
         self._latin = frozenset().union(*map(latin_words, texts))
 
+    def close(self) -> None:
+        """End the second voice's worker."""
+        if self._dense:
+            self._dense.close()
+
     async def answer(self, question: MaskedText, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
         """The steps, with what the question is about on the first."""
         intent = self._intents.classify(question) if self._intents else None
@@ -134,7 +138,7 @@ class AnsweringMind:
             self._guarded_steps(question)
             or register_steps(question.text, dialogue)
             or self._act_steps(question, dialogue)
-            or _dictated_steps(question)
+            or dictated_steps(question)
             or self._english_steps(question, dialogue)
         )
         if steps is None:
@@ -220,6 +224,10 @@ class AnsweringMind:
         mere = not dialogue.clarified and is_mere_topic(asked)
         topic = topic_of(dialogue, self.entries)
         return _Found(said=said, asked=asked, passages=passages, topic=topic, open=offered, mere=mere)
+
+    async def looked_up(self, question: MaskedText, dialogue: Dialogue) -> tuple[Passage, ...]:
+        """What the answer to a question is chosen from, best first, by both voices where both are asked."""
+        return (await self._meant(self._find(question, dialogue), dialogue)).passages
 
     def passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
         """What an answer is chosen from, best first: only what is valid today, here."""
@@ -363,16 +371,6 @@ def _is_answer_of(entry: Entry | None, steps: tuple[Step, ...]) -> bool:
     """These steps speak the stored answer of this entry."""
     routed = steps[0]
     return entry is not None and isinstance(routed, Routed) and routed.route is Route.STORED and routed.source_ids == (entry.id,)
-
-
-def _dictated_steps(question: MaskedText) -> tuple[Step, ...] | None:
-    item = dictated(question)
-    if item is None:
-        return None
-    if item.complete:
-        return speak(Route.NOTED, phrases.noted(item.kind), 1.0, f"dictated: {item.kind.name.lower()}")
-    spoken = phrases.incomplete(item.kind, item.raw_end - item.raw_start)
-    return (*speak(Route.NOTED, spoken, 0.6, f"dictated, incomplete: {item.kind.name.lower()}"), AskedFor(kind=item.kind))
 
 
 def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from llm.types import MaskedText, Personal, Span
+from llm import phrases
+from llm.spoken import speak
+from llm.types import AskedFor, MaskedText, Personal, Route, Span, Step
 from llm.wording import plain
 
 _AROUND = re.compile(
@@ -21,3 +23,14 @@ def dictated(question: MaskedText) -> Span | None:
     if not items or len(_AROUND.sub("", plain(question.text))) > _LEFT_AT_MOST:
         return None
     return next((span for span in items if not span.complete), items[-1])
+
+
+def dictated_steps(question: MaskedText) -> tuple[Step, ...] | None:
+    """What is said to a turn that only dictates: noted, or asked for again."""
+    item = dictated(question)
+    if item is None:
+        return None
+    if item.complete:
+        return speak(Route.NOTED, phrases.noted(item.kind), 1.0, f"dictated: {item.kind.name.lower()}")
+    spoken = phrases.incomplete(item.kind, item.raw_end - item.raw_start)
+    return (*speak(Route.NOTED, spoken, 0.6, f"dictated, incomplete: {item.kind.name.lower()}"), AskedFor(kind=item.kind))
