@@ -23,7 +23,10 @@ from hotline.clock import utc_now
 from hotline.errors import OURS, explain
 from hotline.fetch import is_good
 from hotline.models import say, size
-from hotline.paths import models_dir
+from hotline.paths import configs_dir, models_dir
+from llm import knowledge
+from llm.knowledge_file import SAMPLE_SOURCE
+from llm.types import Entry
 
 OLDEST_PYTHON = (3, 11)
 FREE_DISK_BYTES = 1_000_000_000
@@ -45,11 +48,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What to look at. models: needed ones, None for the defaults; ports: what for → number; load_config: raises when it can't."""
+    """What to look at. models: needed ones, None for the defaults; ports: what for → number; load_config: raises when it can't.
+
+    knowledge_dir: None, no knowledge base is looked at; certificates: each raises when its files can't serve, and tells of them.
+    """
 
     models: Sequence[str] | None = None
     ports: Mapping[str, int] = field(default_factory=dict)
     load_config: Callable[[], object] | None = None
+    knowledge_dir: Path | None = None
+    certificates: Sequence[Callable[[], str]] = ()
     var_dir: Path = Path("var")
     deep: bool = False
 
@@ -64,6 +72,9 @@ def run(asked: Asked | None = None) -> list[Finding]:
     findings += [check_port(use, port) for use, port in asked.ports.items()]
     if asked.load_config is not None:
         findings.append(check_config(asked.load_config))
+    if asked.knowledge_dir is not None:
+        findings.append(check_knowledge(asked.knowledge_dir, utc_now().date()))
+    findings += [check_certificate(load) for load in asked.certificates]
     findings.append(check_licences(HERE.parent.parent))
     return findings
 
@@ -211,6 +222,32 @@ def check_config(load_config: Callable[[], object]) -> Finding:
             ok=False, what="configuration", detail=message, what_to_do=told.what_to_do if isinstance(error, OURS) else "mend it"
         )
     return Finding(ok=True, what="configuration", detail="loads")
+
+
+def check_knowledge(folder: Path, today: dt.date) -> Finding:
+    """Whether it can be answered from, and whether some of it is over."""
+    what = "knowledge base"
+    over: list[Entry] = []
+    try:
+        entries = knowledge.load(folder, today=today, schema=configs_dir() / "schema" / "kb.schema.json", left_out=over.append)
+    except OURS as error:
+        first, _, more = explain(error).message.partition("\n")
+        detail = f"{first} …" if more else first
+        return Finding(ok=False, what=what, detail=detail, what_to_do="hotline kb check")
+    samples = sum(entry.source == SAMPLE_SOURCE for entry in entries)
+    told = f"{len(entries)} entries, {samples} of them samples to be replaced"
+    if over:
+        return Finding(ok=False, what=what, detail=f"{told}; {len(over)} left out, they are over", what_to_do="hotline kb check")
+    return Finding(ok=True, what=what, detail=told)
+
+
+def check_certificate(load: Callable[[], str]) -> Finding:
+    """Whether TLS files can serve."""
+    try:
+        return Finding(ok=True, what="TLS", detail=load())
+    except OURS as error:
+        told = explain(error)
+        return Finding(ok=False, what="TLS", detail=told.message, what_to_do=told.what_to_do)
 
 
 def check_licences(root: Path) -> Finding:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from hotline import doctor
+from hotline import cli, doctor
 from hotline.catalogue import load_catalogue
 from hotline.doctor import Asked, Finding, check_models
 from hotline.errors import CatalogueWrong, ConfigWrong
+from hotline.paths import configs_dir
 
 ROOT = Path(doctor.__file__).resolve().parent.parent
 
@@ -133,3 +134,41 @@ def test_when_all_is_right_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(doctor, "run", lambda _asked: [Finding(ok=True, what="Python", detail="3.11.7")])
     assert doctor.doctor() == 0
     assert capsys.readouterr().out == "  ✓ Python: 3.11.7\nall 1 right\n"
+
+
+# ---------------------------------------------------------------- knowledge and certificates
+
+
+def test_the_shipped_knowledge_can_be_answered_from() -> None:
+    finding = doctor.check_knowledge(configs_dir() / "kb", dt.date(2026, 12, 2))
+    assert finding.ok
+    assert "samples to be replaced" in finding.detail
+
+
+def test_knowledge_that_is_over_or_broken_is_told_with_what_to_type(tmp_path: Path) -> None:
+    over = doctor.check_knowledge(configs_dir() / "kb", dt.date(2999, 1, 1))
+    assert (over.ok, over.what_to_do) == (False, "hotline kb check")
+    assert "left out" in over.detail
+    (tmp_path / "10-own.yaml").write_text("entries: [{id: A}]", "utf-8")
+    broken = doctor.check_knowledge(tmp_path, dt.date(2026, 12, 2))
+    assert (broken.ok, broken.what_to_do) == (False, "hotline kb check")
+    assert "10-own.yaml" in broken.detail
+    assert not doctor.check_knowledge(tmp_path / "absent", dt.date(2026, 12, 2)).ok
+
+
+def test_certificates_that_cannot_serve_are_told() -> None:
+    def expired() -> str:
+        raise ConfigWrong("cert.pem ended on 2020-01-01", what_to_do="renew it")
+
+    assert doctor.check_certificate(lambda: "cert.pem can serve").ok
+    assert doctor.check_certificate(expired).what_to_do == "renew it"
+
+
+def test_the_command_looks_at_the_settings_own_certificates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOTLINE_SERVER__TLS_CERT", str(tmp_path / "absent.pem"))
+    assert cli.main(["doctor"]) == 1
+    told = capsys.readouterr().out
+    assert "✗ TLS: server: TLS is half set, tls_key is missing" in told
+    assert "✓ knowledge base" in told
