@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from asr.ear import Ear
 from asr.hotwords import MAX_HOT_WORDS
 from asr.pool import DecodePool
+from asr.rehearsal import RehearsalPool
 from asr.types import AudioPacket, SpeechEvent, Vad
 from asr.vad import WebRtcVad, load_silero
 from asr.whisper import WhisperRecogniser
@@ -64,6 +65,8 @@ from tts.voices.espeak import EspeakVoice
 from tts.voices.neural import NeuralVoice
 
 log = structlog.get_logger()
+
+Hold = Callable[[], AbstractContextManager[None]]
 
 _KB_SCHEMA = configs_dir() / "schema" / "kb.schema.json"
 _INTENTS_SCHEMA = configs_dir() / "schema" / "intents.schema.json"
@@ -127,10 +130,12 @@ async def open_desk(
     audible: bool = True,
     entries: Sequence[Entry] | None = None,
     tell: Callable[[str], None] = lambda _: None,
+    hold: Hold | None = None,
 ) -> AsyncGenerator[Desk, None]:
     """Start everything that calls share. audible False: text only, no recogniser and no voice. tell: progress, for people.
 
-    entries: the knowledge to answer from, instead of the folder that the settings name.
+    entries: the knowledge to answer from, instead of the folder that the settings name. hold: of a loop whose clock is not real:
+    stops it while the recogniser works.
     Raises HotlineError, HearingError, AnsweringError or SpeakingError when a part can't start; each says what to do.
     """
     async with AsyncExitStack() as stack:
@@ -167,7 +172,7 @@ async def open_desk(
             speech, voice = await _speech(settings, stack, tell)
             if settings.speaking.cache_mb > 0:
                 background.start(_prepare(speech, _hot_clauses(entries), callers), name="prepare")
-            parts = replace(parts, speech=speech, hear=await _hearing(entries, settings, stack, tell))
+            parts = replace(parts, speech=speech, hear=await _hearing(entries, settings, stack, tell, hold))
         yield Desk(
             parts=parts, settings=_call_settings(settings, audible=audible), store=store, mqtt=mqtt, voice=voice, callers=callers
         )
@@ -270,7 +275,7 @@ async def _engine(settings: Settings, stack: AsyncExitStack, tell: Callable[[str
 
 
 async def _hearing(
-    entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]
+    entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None], hold: Hold | None
 ) -> Callable[[CallStart, Callable[[], int]], Hearing]:
     hearing = settings.hearing
     new_vad: Callable[[], Vad]
@@ -281,7 +286,7 @@ async def _hearing(
     tell(f"识别模型 {hearing.model} 载入中")
     recogniser = await asyncio.to_thread(WhisperRecogniser, resolve(hearing.model), hearing)
     await asyncio.to_thread(recogniser.warm_up, threading.Event())
-    pool = DecodePool(recogniser, hearing)
+    pool = DecodePool(recogniser, hearing) if hold is None else RehearsalPool(recogniser, hearing, hold)
     stack.push_async_callback(pool.close)
 
     hot_words = _hot_words(entries)
