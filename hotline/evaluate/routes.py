@@ -19,7 +19,7 @@ from llm.checks import check_clause
 from llm.clauses import clauses
 from llm.types import Dialogue, HandOver, Intent, MaskedText, Route, Routed
 
-_GROUNDED = frozenset({"number", "citation", "polarity"})  # rules that need the passages, which a lone reply doesn't bring
+_GROUNDED = frozenset({"number", "citation", "polarity", "refusal"})  # rules about the passages, which a lone reply doesn't bring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

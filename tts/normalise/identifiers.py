@@ -261,5 +261,6 @@ def letters_digits(found: re.Match[str], _: Place) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     placeholder, mail, link, domain, document, court_case, mobile_abroad, mobile, masked_digits, landline, short_landline,
-    free_phone, plate, train, local_phone, phone_by_context, rooms, room, bus, door, by_name, numbered, version, long_run, letters_digits,
+    free_phone, plate, train, local_phone, phone_by_context, rooms, room, bus, door, by_name, numbered, version, long_run,
+    letters_digits,
 )  # fmt: skip
