@@ -34,7 +34,7 @@ masker, mind, normalisers, a typed call) and scored by the sets' own scorer, whi
 
 **What these figures don't say.** The cases were known while the product was made, and its misses on them were mended, so they
 show that nothing known is broken. They don't show how it does on what nobody has tried: unseen cases of the same kinds are
-judged elsewhere, and expect less there.
+judged elsewhere, and less is to be expected there.
 """
 
 
