@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hotline.clock import utc_now
@@ -16,12 +16,13 @@ from hotline.config import Settings
 from hotline.models import resolve
 from hotline.paths import cache_dir, configs_dir
 from llm import knowledge
+from llm.gate_words import WORDS_AT, load_words
 from llm.intents import IntentsWrong
 from llm.intents_build import read_intents
 from llm.knowledge_file import Fault
 from llm.knowledge_review import articles_of, review
 from llm.laws import LawTable, open_laws
-from llm.types import Entry
+from llm.types import Entry, KnowledgeWrong
 
 LAWS = "china-laws"
 
@@ -57,7 +58,7 @@ def check_kb(folder: Path, *, as_json: bool = False, articles: bool = False, wit
     found = knowledge.examine(folder, schema=schema_of())
     with contextlib.nullcontext() if without_laws else the_laws() as laws:
         faults = [*found.faults, *knowledge.expired(found.placed, today), *review(found.placed, laws, today)]
-        faults += _intent_faults(folder, [each.entry for each in found.placed])
+        faults += _side_faults(folder, [each.entry for each in found.placed])
         if articles and laws:
             for each in found.placed:
                 for ref, text in articles_of(each, laws, today):
@@ -79,13 +80,18 @@ def check_kb(folder: Path, *, as_json: bool = False, articles: bool = False, wit
     return 1 if wrong else 0
 
 
-def _intent_faults(folder: Path, entries: Sequence[Entry]) -> Iterator[Fault]:
-    if not (folder / "intents").is_dir():
-        return
-    try:
-        read_intents(folder / "intents", entries, schema=schema_of().with_name("intents.schema.json"))
-    except IntentsWrong as wrong:
-        yield Fault(file="intents", line=0, where="", problem=str(wrong), mend="mend it there, then check again")
+def _side_faults(folder: Path, entries: Sequence[Entry]) -> Iterator[Fault]:
+    """Of what lies beside the entries: intents and the gate's words."""
+    checks: list[tuple[Path, Callable[[Path], object]]] = [
+        (folder / "intents", lambda place: read_intents(place, entries, schema=schema_of().with_name("intents.schema.json"))),
+        (folder / WORDS_AT, lambda place: load_words(place, schema_of().with_name("gate.schema.json"))),
+    ]
+    for place, check in checks:
+        try:
+            if place.exists():
+                check(place)
+        except (IntentsWrong, KnowledgeWrong) as wrong:
+            yield Fault(file=place.name, line=0, where="", problem=str(wrong), mend="mend it there, then check again")
 
 
 def _row(fault: Fault) -> dict[str, object]:

@@ -1,7 +1,8 @@
-"""`hotline kb build`: everything that is derived from the knowledge base, in a folder of its own for each state of the content.
+"""`hotline kb build`: everything that is derived from the knowledge base, beforehand, so that a server starts at once.
 
-The folder's name is a hash of all files that it is made of: the same content is made once, and a change never mixes with what a
-running service reads. A folder appears whole or not at all.
+Each state of the content has a folder of its own, named by a hash of all files that it is made of: what a running service reads is
+never written again, and a folder appears whole or not at all. Intents and vectors lie beside, by hashes of their own, where a
+server looks for them.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from hotline.clock import utc_now
+from hotline.config import Settings
 from hotline.errors import NoRoom
 from hotline.kb import entries_of, say, schema_of
 from hotline.kb_export import as_jsonl
+from hotline.kb_search import mind_of
 from hotline.paths import cache_dir
 from llm.intents_build import built_intents
 from llm.types import Entry
@@ -25,23 +29,34 @@ from llm.types import Entry
 _LAYOUT = "1"  # of the built folder: a new one makes all of them anew
 _MANIFEST = "manifest.json"
 
-Make = Callable[[Path, Sequence[Entry], Path], str]
-"""Knowledge folder, its entries, the folder to write into → what was made, for people."""
+Make = Callable[[Path, Sequence[Entry], Settings, Path], str]
+"""Knowledge folder, its entries, the settings, the state's own folder → what was made, for people."""
 
 
-def _entries(_folder: Path, entries: Sequence[Entry], out: Path) -> str:
+def _entries(_folder: Path, entries: Sequence[Entry], _settings: Settings, out: Path) -> str:
     (out / "entries.jsonl").write_text(as_jsonl(entries), "utf-8")
     return f"{len(entries)} entries"
 
 
-def _intents(folder: Path, entries: Sequence[Entry], out: Path) -> str:
+def _intents(folder: Path, entries: Sequence[Entry], _settings: Settings, _out: Path) -> str:
     if not (folder / "intents").is_dir():
         return "none: the folder has no intents/"
-    model = built_intents(folder / "intents", entries, out, schema=schema_of().with_name("intents.schema.json"))
+    model = built_intents(folder / "intents", entries, _cache(), schema=schema_of().with_name("intents.schema.json"))
     return f"{len(model.matter.names)} matters, {len(model.kind.names)} kinds"
 
 
-_PARTS: tuple[tuple[str, Make], ...] = (("entries", _entries), ("intents", _intents))
+def _vectors(folder: Path, _entries: Sequence[Entry], settings: Settings, _out: Path) -> str:
+    if not settings.answering.dense_model:
+        return "none: answering.dense_model is empty"
+    with mind_of(folder, settings):
+        return f"of {settings.answering.dense_model}, for the search's second voice"
+
+
+_PARTS: tuple[tuple[str, Make], ...] = (("entries", _entries), ("intents", _intents), ("vectors", _vectors))
+
+
+def _cache() -> Path:
+    return cache_dir() / "kb"
 
 
 def digest_of(folder: Path) -> str:
@@ -61,14 +76,14 @@ def built_folder(folder: Path) -> Path | None:
 
 def _place(folder: Path) -> Path:
     """Built for a day: an entry that ends or begins changes what is built."""
-    return cache_dir() / "kb" / f"{digest_of(folder)}-{utc_now().date():%Y%m%d}"
+    return _cache() / f"{digest_of(folder)}-{utc_now().date():%Y%m%d}"
 
 
-def build_kb(folder: Path, *, again: bool = False) -> int:
+def build_kb(folder: Path, settings: Settings) -> int:
     """Make what is not there yet, and say what. Raises KnowledgeWrong, IntentsWrong, NoRoom. Exit code."""
     entries = entries_of(folder)
     place = _place(folder)
-    if not again and built_folder(folder):
+    if built_folder(folder):
         say(f"built already: {place}")
         return 0
     try:
@@ -76,7 +91,7 @@ def build_kb(folder: Path, *, again: bool = False) -> int:
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".building-") as work:
             fresh = Path(work) / place.name
             fresh.mkdir()
-            made = {name: _made(name, make, folder, entries, fresh) for name, make in _PARTS}
+            made = {name: _made(name, partial(make, folder, entries, settings, fresh)) for name, make in _PARTS}
             manifest = {"made_of": folder.name, "digest": place.name, "entries": len(entries), "parts": made}
             (fresh / _MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", "utf-8")
             shutil.rmtree(place, ignore_errors=True)
@@ -87,8 +102,8 @@ def build_kb(folder: Path, *, again: bool = False) -> int:
     return 0
 
 
-def _made(name: str, make: Make, folder: Path, entries: Sequence[Entry], out: Path) -> str:
+def _made(name: str, make: Callable[[], str]) -> str:
     began = time.monotonic()
-    told = make(folder, entries, out)
+    told = make()
     say(f"  {name:<10} {told} ({time.monotonic() - began:.1f} s)")
     return told

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
+from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +41,19 @@ class Looked:
     took_ms: float
 
 
+@contextlib.contextmanager
+def mind_of(folder: Path, settings: Settings) -> Iterator[AnsweringMind]:
+    """What answers from this folder as it would in a call; without intents, which choose no entry. Blocking."""
+    answering = replace(settings.answering, knowledge_dir=str(folder.resolve()))
+    with contextlib.closing(new_mind(entries_of(folder), answering)) as mind:
+        yield mind
+
+
 async def look(mind: AnsweringMind, query: str) -> Looked:
     """A call's first question, masked as in a call."""
     began = time.perf_counter()
     question = CallMasker(mask_budget_ms=_MASK_BUDGET_MS).mask(query)
     dialogue = Dialogue(today=utc_now().date())
-    asked = what_counts(without_courtesies(question.text))
     routed, spoken = Routed(route=Route.UNKNOWN, confidence=0.0), []
     async with aclosing(mind.answer(question, dialogue)) as steps:
         async for step in steps:
@@ -58,7 +67,7 @@ async def look(mind: AnsweringMind, query: str) -> Looked:
     took_ms = (time.perf_counter() - began) * 1000
     return Looked(
         question=question,
-        asked=asked,
+        asked=what_counts(without_courtesies(question.text)),
         passages=await mind.looked_up(question, dialogue),
         route=routed.route,
         why=routed.explain,
@@ -70,7 +79,8 @@ async def look(mind: AnsweringMind, query: str) -> Looked:
 
 def search_kb(folder: Path, settings: Settings, query: str, *, at_most: int, as_json: bool = False) -> int:
     """Print the nearest entries with scores, margins and doubts, and what would be spoken. Exit code 1 when none is near."""
-    looked = asyncio.run(look(new_mind(entries_of(folder), settings.answering), query))
+    with mind_of(folder, settings) as mind:
+        looked = asyncio.run(look(mind, query))
     passages = looked.passages[:at_most]
     rows = [_passage_row(passage, looked, settings) for passage in passages]
     if as_json:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hotline.compose import new_mind
 from hotline.config import Settings
 from hotline.errors import HotlineError
 from hotline.kb import entries_of
-from hotline.kb_search import SPOKEN, Looked, look
+from hotline.kb_search import SPOKEN, Looked, look, mind_of
+from llm.mind import AnsweringMind
 
 KINDS = ("paraphrase", "homophone", "out_of_scope", "minimal_pair", "rare_entity")
 FIGURES = ("recall@1", "recall@3", "answered_right", "answered_wrong", "asked_back", "abstained_right")
@@ -136,9 +136,8 @@ def _ids(value: object, place: str, known: frozenset[str]) -> frozenset[str]:
     return frozenset(ids)
 
 
-async def try_cases(cases: Iterable[Case], settings: Settings, folder: Path) -> list[Outcome]:
+async def try_cases(cases: Iterable[Case], mind: AnsweringMind) -> list[Outcome]:
     """Ask each question as a call's first."""
-    mind = new_mind(entries_of(folder), settings.answering)
     return [Outcome(case=case, looked=await look(mind, case.query)) for case in cases]
 
 
@@ -166,7 +165,8 @@ def try_kb(
     """Run the sets and print figures by kind, times and misses. Exit code 1 when a limit is missed."""
     known = frozenset(entry.id for entry in entries_of(folder))
     cases = read_cases(sets or sorted((folder / "tests").glob("*.jsonl")), known)
-    outcomes = asyncio.run(try_cases(cases, settings, folder))
+    with mind_of(folder, settings) as mind:
+        outcomes = asyncio.run(try_cases(cases, mind))
     by_kind: dict[str, list[Outcome]] = defaultdict(list)
     for each in outcomes:
         by_kind[each.case.kind].append(each)

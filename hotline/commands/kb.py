@@ -14,11 +14,12 @@ _CHECK = """examples:
   hotline kb check --json | jq .mend     one fault a line, for programs
 
 A fault must be mended (exit code 1); a note is worth a look."""
-_BUILD = """Makes everything that is derived (entries, intents) into a folder of the cache whose name changes with the content.
+_BUILD = """Makes everything that is derived from the content, once for each state of it, so that a server starts at once: entries,
+intents, and the vectors of the search's second voice.
 
 examples:
   hotline kb build
-  hotline kb build --dir my-kb --again"""
+  hotline kb build --dir my-kb"""
 _SEARCH = """examples:
   hotline kb search 居住证到期了咋办
   hotline kb search 狗咬人了谁赔 -n 3 --json
@@ -48,7 +49,6 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     check.add_argument("--articles", action="store_true", help="print the articles that entries rest on")
     check.add_argument("--without-laws", action="store_true", help="don't look sources up in the law table")
     build = _action(actions, "build", _build, "make everything that is derived from it", _BUILD)
-    build.add_argument("--again", action="store_true", help="even if it is there already")
     search = _action(actions, "search", _search, "what it has for a question, and what would be spoken", _SEARCH)
     search.add_argument("query", metavar="QUERY")
     search.add_argument("-n", type=_count, default=5, metavar="N", help="entries shown, at most 8 (default: 5)")
@@ -92,7 +92,8 @@ def _build(arguments: argparse.Namespace) -> int:
     from hotline.kb import folder_of  # noqa: PLC0415
     from hotline.kb_build import build_kb  # noqa: PLC0415
 
-    return build_kb(folder_of(settings_of(arguments, quiet=True), arguments.dir), again=arguments.again)
+    settings = settings_of(arguments, quiet=True)
+    return build_kb(folder_of(settings, arguments.dir), settings)
 
 
 def _search(arguments: argparse.Namespace) -> int:

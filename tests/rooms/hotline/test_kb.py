@@ -51,6 +51,7 @@ CASES = """{"query": "大厅几点开门啊", "want": "hall-hours", "kind": "par
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOTLINE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(kb, "utc_now", lambda: dt.datetime(2026, 12, 2, tzinfo=dt.UTC))
+    monkeypatch.setenv("HOTLINE_ANSWERING__DENSE_MODEL", "")  # its vectors take a minute
     own = tmp_path / "kb"
     (own / "tests").mkdir(parents=True)
     (own / "a.yaml").write_text(GOOD, "utf-8")
@@ -105,12 +106,15 @@ def test_faults_are_read_by_programs(folder: Path, capsys: pytest.CaptureFixture
     }
 
 
-def test_intent_files_are_checked_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "intents").mkdir()
-    (folder / "intents" / "x.yaml").write_text("axis: [", "utf-8")
+def test_intents_and_the_gates_words_are_checked_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for file, text in (("intents/x.yaml", "axis: ["), ("gate/words.yaml", "nothing: true")):
+        (folder / file).parent.mkdir()
+        (folder / file).write_text(text, "utf-8")
     code, out = typed(capsys, "check", folder, "--without-laws")
     assert code == 1
     assert "intents: x.yaml: not valid YAML" in out
+    assert "words.yaml: " in out
+    assert "2 faults" in out
 
 
 def test_without_the_law_table_it_says_what_to_pull(
