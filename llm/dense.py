@@ -29,6 +29,7 @@ _LONGEST = 200  # characters of a text that are read
 _WAITING_AT_MOST = 4
 _NEEDED = {"avx2", "fma"}
 _TELL_EVERY = 200
+_KEPT_AT_MOST = 20_000  # of several knowledge bases; beyond that only the present one (1.5 kB each)
 
 
 class Embedder:
@@ -93,7 +94,7 @@ def wording_vectors(
             tell(f"语义向量 {number}/{len(missing)}")
         known[key] = embedder.embed(text)
     if missing:
-        _write(file, known if stopped() else {key: known[key] for key in keys})
+        _write(file, known if len(known) <= _KEPT_AT_MOST else {key: known[key] for key in keys if key in known})
     if any(key not in known for key in keys):
         return None
     return np.array([known[key] for key in keys], dtype=np.float32).reshape(-1, _DIMENSIONS)

@@ -69,7 +69,8 @@ def doubts(question: str, entry: Entry, *, region: str = "", words: Words | None
     """All that speaks against answering the question with the entry. region: ours, never a doubt. words: default the shipped."""
     words = words or shipped()
     asked, known = _read(question, words), _known(entry, words)
-    found = [Doubt(about=About.POLARITY, hard=said in known.affirmed) for said in asked.denied if said not in known.denied]
+    denied = {syllable_of(char) for char in known.denied}
+    found = [Doubt(about=About.POLARITY, hard=char in known.affirmed) for char in asked.denied if syllable_of(char) not in denied]
     found += [Doubt(about=About.WORD, hard=True, word=word) for word in _strange_actions(question, entry, words)]
     found += [Doubt(about=About.WORD, hard=True, word=word) for word in sorted(_strange_things(asked.things, entry, words))]
     found += _turned(question, entry, words)
@@ -167,7 +168,7 @@ def _grams_in(entry: Entry) -> frozenset[str | tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Meaning:
-    """What must agree. denied: sounds of what is negated; affirmed: of all else; actions, things: the first word of each group."""
+    """What must agree. denied: characters that are negated; affirmed: all others; actions, things: the first word of each group."""
 
     denied: frozenset[str]
     affirmed: frozenset[str]
@@ -185,7 +186,7 @@ def _read(text: str, words: Words) -> _Meaning:
     years = frozenset(_value(found[0][:-1], digits=True) for found in _YEAR.finditer(folded))
     return _Meaning(
         denied=_denied(folded),
-        affirmed=frozenset(map(syllable_of, _NEGATION.sub("", folded))),
+        affirmed=frozenset(_NEGATION.sub("", folded)),
         actions=_first_words(words.actions, _heard(_NEGATED.sub("|", folded))),
         things=_first_words(words.things, _heard(folded)),
         regions=frozenset(words.regions.findall(folded)),
@@ -242,9 +243,9 @@ def _first_words(groups: Groups, heard: str) -> frozenset[str]:
 
 
 def _denied(folded: str) -> frozenset[str]:
-    """The syllable after each negation that is one (能不能 and 睡不着 are not)."""
+    """The character after each negation that is one (能不能 and 睡不着 are not)."""
     rest = _HARMLESS.sub("|", _ASKING.sub("|", folded))
-    return frozenset(syllable_of(found[1]) for found in _NEGATION.finditer(rest))
+    return frozenset(found[1] for found in _NEGATION.finditer(rest))
 
 
 def _numbers(folded: str) -> frozenset[float]:

