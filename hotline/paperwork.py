@@ -1,6 +1,6 @@
 """A call's entries in the record, and its offer to the people. Written beside the call: a slow or broken record never silences it.
 
-Knows masked text only.
+Knows masked text only; people read its numerals as figures.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hotline.parts import Recorder
 from hotline.playout import Played
 from hotline.record.types import CallOpened, Offer, RecordError, TurnDone
 from hotline.reply import Reply
+from llm.itn import written
 from llm.types import Exchange, HandOver, MaskedText, Route
 
 log = structlog.get_logger()
@@ -79,7 +80,7 @@ class Paperwork:
                     call_id=self.start.call_id,
                     turn=reply.turn,
                     reply_id=reply.reply_id,
-                    masked_text=reply.question.text if reply.question is not None else "",
+                    masked_text=written(reply.question.text) if reply.question is not None else "",
                     route=reply.route,
                     confidence=routed.confidence if routed is not None else 1.0,
                     source_ids=routed.source_ids if routed is not None else (),
@@ -96,8 +97,8 @@ class Paperwork:
         """Offer the call to the people, once; committed before it returns, unless the record is broken."""
         if self.offer is not None:
             return
-        turns = [(exchange.caller.text, exchange.said) for exchange in history]
-        turns += [(question.text, "") for question in unanswered]
+        turns = [(written(exchange.caller.text), exchange.said) for exchange in history]
+        turns += [(written(question.text), "") for question in unanswered]
         self.offer = build_offer(
             call_id=self.start.call_id,
             tenant=self.start.tenant,
