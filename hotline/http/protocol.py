@@ -39,7 +39,7 @@ class BoundedProtocol(H11Protocol):
         self._unwatch()
         super().connection_lost(exc)
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  it says nothing of ours
+    def send_400_response(self, _msg: str) -> None:
         """What is no HTTP, or too long a head."""
         self._refuse(Problem(400, "http.unreadable", "the request can't be read", "send HTTP/1.1 with a head below 16 KiB"))
 
