@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hotline import cer
 from hotline.call_events import CallEvent, turns_of
 from hotline.caller_leg import CallerLeg, LegSettings, open_channel, until_bot_is_quiet
+from hotline.certificates import ClientTls, channel_credentials
 from hotline.errors import OURS, explain
 from hotline.overview import write_overview
 from hotline.own_server import own_server
@@ -42,7 +43,7 @@ LINE_HZ = 8000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
-    """How to replay. target: a server, host:port; empty: one of our own (`replay_here`).
+    """How to replay. target: a server, host:port; empty: one of our own (`replay_here`). tls: of the named server, None: in clear.
 
     channel: left, right or caller-guess: the caller's of two. raw: how files without a head are written. reference: what was
     really said, a folder or file as in references.py. jobs: calls at a time. tail_s: how long to wait for the bot after the file.
@@ -51,6 +52,7 @@ class ReplaySettings:
 
     target: str = ""
     token: str = ""
+    tls: ClientTls | None = None
     codec: Codec = Codec.PCMA
     channel: str = ""
     raw: RawFormat | None = None
@@ -97,7 +99,8 @@ async def replay_files(
 
     @asynccontextmanager
     async def booth() -> AsyncGenerator[Booth, None]:
-        async with open_channel(settings.target) as channel:
+        credentials = await asyncio.to_thread(channel_credentials, settings.tls) if settings.tls is not None else None
+        async with open_channel(settings.target, credentials) as channel:
             yield Booth(stub=pb_grpc.HotlineStub(channel), token=settings.token, on_event=on_event)
 
     return await replay_at(booth(), paths, settings, tell=tell, on_terminal=on_terminal)
@@ -171,7 +174,7 @@ class _Player:
 
 def _compared(said: str, heard: str) -> cer.Errors:
     """What was said is masked before anything else, as what was heard has been."""
-    from hotline.compose import mask_turns  # noqa: PLC0415  brings the whole product with it
+    from hotline.compose_mind import mask_turns  # noqa: PLC0415  brings the whole product with it
 
     return cer.errors("".join(mask_turns(said.split("\n"))), heard)
 
