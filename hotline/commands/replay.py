@@ -30,6 +30,10 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     )
     replay.add_argument("--target", default="", help="host:port of a server (default: one is started for the replay)")
     replay.add_argument("--token", default="", help="its bearer token (better: HOTLINE_SERVER__TOKEN)")
+    replay.add_argument("--tls", action="store_true", help="the server speaks TLS (so it does where one of the next three is given)")
+    replay.add_argument("--ca", type=Path, metavar="PEM", help="who signed its certificate (default: whom this system trusts)")
+    replay.add_argument("--cert", type=Path, metavar="PEM", help="our certificate, where it asks for one (mTLS)")
+    replay.add_argument("--key", type=Path, metavar="PEM", help="its key")
     replay.add_argument("--codec", choices=["pcma", "pcmu", "l16"], default="pcma", help="codec on the wire (default: pcma)")
     replay.add_argument("--after-greeting", action="store_true", help="hold the file until the bot has greeted")
     replay.add_argument("--tail", type=_seconds, default=15.0, metavar="S", help="seconds to wait after the file (default: 15)")
@@ -66,6 +70,17 @@ def _jobs(told: str) -> int:
     return jobs
 
 
+def _tls(arguments: argparse.Namespace) -> Any:  # noqa: ANN401  imported lazily
+    from hotline.certificates import ClientTls  # noqa: PLC0415
+    from hotline.errors import ConfigWrong  # noqa: PLC0415
+
+    if not (arguments.tls or arguments.ca or arguments.cert or arguments.key):
+        return None
+    if not arguments.target:
+        raise ConfigWrong("TLS is for a server that is named", what_to_do="name it: --target HOST:PORT")
+    return ClientTls(ca=arguments.ca, cert=arguments.cert, key=arguments.key)
+
+
 def _replay(arguments: argparse.Namespace) -> int:
     from hotline.replay import ReplaySettings, replay_here  # noqa: PLC0415
     from hotline.sound.codec import Codec  # noqa: PLC0415
@@ -74,6 +89,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     replay = ReplaySettings(
         target=arguments.target,
         token=arguments.token or settings.server.token,
+        tls=_tls(arguments),
         codec=Codec(arguments.codec),
         channel=arguments.channel,
         raw=arguments.raw,
