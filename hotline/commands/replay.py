@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     )
     replay.add_argument("--target", default="", help="host:port of a server (default: one is started for the replay)")
     replay.add_argument("--token", default="", help="its bearer token (better: HOTLINE_SERVER__TOKEN)")
-    replay.add_argument("--tls", action="store_true", help="the server speaks TLS (so it does where one of the next three is given)")
+    replay.add_argument("--tls", action="store_true", help="the server speaks TLS (implied by the next three)")
     replay.add_argument("--ca", type=Path, metavar="PEM", help="who signed its certificate (default: whom this system trusts)")
     replay.add_argument("--cert", type=Path, metavar="PEM", help="our certificate, where it asks for one (mTLS)")
     replay.add_argument("--key", type=Path, metavar="PEM", help="its key")
