@@ -39,7 +39,9 @@ _EXIT_CODES = "exit codes: 0 done, 1 it failed or found something, 2 wrong usage
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command."""
-    arguments = parser().parse_args(argv)
+    commands = parser()
+    arguments = commands.parse_args(argv)
+    arguments.parser = commands
     body: Body = arguments.body
     try:
         return body(arguments)

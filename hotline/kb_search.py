@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hotline.clock import utc_now
-from hotline.compose import new_mind
+from hotline.compose_mind import new_mind
 from hotline.config import Settings
 from hotline.kb import entries_of, say
 from llm.correction import what_counts

@@ -19,7 +19,5 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
 def _completion(arguments: argparse.Namespace) -> int:
     import shtab  # noqa: PLC0415
 
-    from hotline.cli import parser  # noqa: PLC0415
-
-    sys.stdout.write(shtab.complete(parser(), arguments.shell) + "\n")
+    sys.stdout.write(shtab.complete(arguments.parser, arguments.shell) + "\n")
     return 0
