@@ -7,24 +7,28 @@ import datetime as dt
 import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import grpc
 import grpc.aio
+import numpy as np
 import pytest
 import trustme
 from desk_for_tests import ScriptedDesk
 from http_for_tests import serving
 from structlog.testing import capture_logs
 
+from hotline import cli
 from hotline.caller_leg import open_channel
 from hotline.certificates import Certificates, ClientTls, channel_credentials, tls_files
 from hotline.clock import utc_now
 from hotline.errors import ConfigWrong
+from hotline.replay import ReplaySettings, replay_files
 from hotline.server import HotlineServer, ServerSettings
 from hotline.v1 import hotline_pb2 as pb
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
+from hotline.wav import write_wav
 
 DAY = dt.timedelta(days=1)
 SAYS_IT_IS_OVER = (ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)
@@ -339,3 +343,19 @@ def test_a_client_needs_both_halves_of_its_certificate(office: Office) -> None:
         channel_credentials(ClientTls(cert=cert))
     with pytest.raises(ConfigWrong, match="--ca"):
         channel_credentials(ClientTls(ca=office.folder / "none.pem"))
+
+
+async def test_a_recording_is_replayed_over_mtls(office: Office, tmp_path: Path) -> None:
+    path, told = tmp_path / "call.wav", list[str]()
+    write_wav(path, np.zeros(4000, np.float32), 8000)
+    cert, key = office.write("gateway")
+    async with phone(certificates(office, client_ca=office.ca_file)) as target:
+        plain = ReplaySettings(target=target, out_dir=tmp_path / "out", tail_s=0.2)
+        tls = ClientTls(ca=office.ca_file, cert=cert, key=key)
+        assert await replay_files([path], replace(plain, tls=tls), tell=told.append) == 0
+        assert await replay_files([path], plain, tell=told.append) == 1
+
+
+def test_tls_is_for_a_server_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["replay", str(tmp_path / "a.wav"), "--tls"]) == 1
+    assert "--target HOST:PORT" in capsys.readouterr().err
