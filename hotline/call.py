@@ -29,12 +29,14 @@ from hotline.stopwatch import Stopwatch
 from hotline.timed_line import TimedLine
 from hotline.turn_events import (
     CallerBegan,
+    CallerDone,
     Command,
     Committed,
     Finish,
     Finished,
     GiveUp,
     Order,
+    Rate,
     ReplyBegan,
     Said,
     Sounding,
@@ -69,6 +71,7 @@ class Call:
             ear=hear(line.start, self.clock.now_ms) if hear is not None else None,
             masker=parts.new_masker(),
             is_backchannel=parts.is_backchannel,
+            grade_of=parts.grade_of,
             near_edge=lambda: self.playout.near_edge(settings.turns.edge_ms),
             mark_played=self.playout.mark_played,
         )
@@ -139,7 +142,9 @@ class Call:
                 continue  # late word of a reply that was dropped
             ending = await self._before(news)
             if isinstance(ending, Close):
-                return "overload" if self.overloaded else "goodbye"
+                if self.overloaded:
+                    return "overload"
+                news = News(event=CallerDone(at_ms=self.clock.now_ms()))
             if isinstance(ending, HandOver):
                 await self.hand_over(ending)
                 continue
@@ -188,6 +193,8 @@ class Call:
                 await self.answer()
             case Command.KEEP:
                 pass  # kept with what was asked
+            case Rate():
+                self.paperwork.rated(order)
             case Command.FILL:
                 metrics.FILLERS.inc()
                 self._tasks.create_task(self.speaker.fill(self.settings.phrases.filler), name="fill")
@@ -200,7 +207,13 @@ class Call:
         """Answer everything that the caller asked and has not heard an answer to."""
         self._turn += 1
         question, asked_for = self._asked.joined(), self.intake.asked_for
-        dialogue = Dialogue(history=tuple(self.history), clarified=self._clarified, asked_for=asked_for, today=utc_now().date())
+        dialogue = Dialogue(
+            is_spoken=self.line.start.codec is not None,
+            history=tuple(self.history),
+            clarified=self._clarified,
+            asked_for=asked_for,
+            today=utc_now().date(),
+        )
         self.intake.expect(None)
         reply = self.speaker.open("answer", turn=self._turn, question=question)
         reply.stamps = self.watch.caller
@@ -233,6 +246,8 @@ class Call:
             await self.hand_over(HandOver(reason="failure"))
         if self.speaker.reply is not None:
             self.settle(await self.speaker.drop(), interrupted=True)
+        if self.turns.grading.asked and self.turns.grading.grade is None:
+            metrics.SATISFACTION.of("none").inc()
         await self.line.send(Ended(reason=reason))
         await self.paperwork.ended(reason)
         metrics.CALLS_ENDED.of(reason).inc()
@@ -246,6 +261,8 @@ class Call:
         if sentence.is_new_start:
             self.paperwork.offer = None
         ending: HandOver | Close | None = HandOver(reason=sentence.hands_over) if sentence.hands_over else None
+        if sentence.closes:
+            ending = Close()
         text = sentence.text
         if self.overloaded and sentence.is_new_start:  # nobody here can listen to this caller: say so, and end
             text, ending = self.settings.phrases.overload_failed, Close()

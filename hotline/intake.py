@@ -28,6 +28,7 @@ from hotline.turn_events import (
     Gone,
     HoldBegan,
     HoldEnded,
+    KeyPressed,
     Missed,
     PersonAsked,
     Said,
@@ -53,6 +54,7 @@ class Intake:
     ear: Hearing | None
     masker: Masker
     is_backchannel: Callable[[str], bool]
+    grade_of: Callable[[str], int | None]
     near_edge: Callable[[], bool]
     mark_played: Callable[[int, str], None]
     asked_for: Personal | None = None
@@ -114,12 +116,14 @@ class Intake:
                 text = raw[:_MAX_TYPED].encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair is no text
                 words = self.masker.mask(text, asked_for=self.asked_for)
                 if words.text.strip():
-                    said = Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text))
+                    said = Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text), grade=self.grade_of(words.text))
                     await self.inbox.put(News(event=said, words=words))
                 else:  # control characters and the like
                     await self.inbox.put(News(event=Missed(at_ms=at_ms, voiced_ms=_TYPED_MS)))
             case Key(digit="0"):
                 await self.inbox.put(News(event=PersonAsked(at_ms=at_ms)))
+            case Key(digit=digit):
+                await self.inbox.put(News(event=KeyPressed(at_ms=at_ms, digit=digit)))
             case MarkPlayed(reply_id=reply_id, name=name):
                 self.mark_played(reply_id, name)
             case LineHeld():
@@ -128,7 +132,7 @@ class Intake:
                 await self.inbox.put(News(event=HoldEnded(at_ms=at_ms)))
             case TransferResult(outcome=outcome):
                 await self.inbox.put(News(event=TransferEnded(at_ms=at_ms, accepted=outcome == "accepted")))
-            case Key() | MediaStats():
+            case MediaStats():
                 log.debug("line_event", kind=type(event).__name__)
             case _:
                 assert_never(event)
@@ -145,7 +149,8 @@ class Intake:
                 self.inbox.post(News(event=CallerEnded(at_ms=at_ms)))
             case Heard(at_ms=at_ms, text=raw, ended=ended):
                 words = self.masker.mask(raw, asked_for=self.asked_for)
-                said = Said(at_ms=at_ms, backchannel=self.is_backchannel(words.text), ended_ms=ended.at_ms)
+                backchannel, grade = self.is_backchannel(words.text), self.grade_of(words.text)
+                said = Said(at_ms=at_ms, backchannel=backchannel, ended_ms=ended.at_ms, grade=grade)
                 self.inbox.post(News(event=said, words=words, ended=ended))
             case Unclear(at_ms=at_ms, reason=reason, ended=ended):
                 log.info("unclear", rule=reason)

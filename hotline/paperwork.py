@@ -19,6 +19,7 @@ from hotline.parts import Recorder
 from hotline.playout import Played
 from hotline.record.types import CallOpened, Offer, RecordError, TurnDone
 from hotline.reply import Reply
+from hotline.turn_events import Rate
 from llm.itn import written
 from llm.types import Exchange, HandOver, MaskedText, Route
 
@@ -92,6 +93,11 @@ class Paperwork:
                 )
             )
         )
+
+    def rated(self, rate: Rate) -> None:
+        """The caller gave a grade."""
+        metrics.SATISFACTION.of(str(rate.grade)).inc()
+        self._enter(self.record.call_rated(self.start.call_id, rate.grade, rate.how))
 
     async def make_offer(self, handover: HandOver, history: list[Exchange], unanswered: list[MaskedText]) -> None:
         """Offer the call to the people, once; committed before it returns, unless the record is broken."""

@@ -40,6 +40,7 @@ class Recorder(Protocol):
 
     async def call_opened(self, call: CallOpened) -> None: ...
     async def turn_done(self, turn: TurnDone) -> None: ...
+    async def call_rated(self, call_id: str, grade: int, how: str) -> None: ...
     async def call_ended(self, call_id: str, reason: str, ended_at: dt.datetime) -> None: ...
     async def next_ticket(self, tenant: str) -> str: ...
     async def hand_over(self, offer: Offer) -> None: ...
@@ -73,6 +74,10 @@ class Phrases:
     filler: str = "请稍等，我查一下。"
     overload_failed: str = "抱歉，人工坐席暂时没有接通。您的来电已经登记，请稍后再拨。再见。"
     transfer_failed: str = "抱歉，人工坐席暂时没有接通。您的诉求已经登记，请稍后再拨。请问还有别的可以帮您吗？"
+    rate: str = "请您对本次服务作出评价：非常满意请按5，满意请按4，基本满意请按3，不满意请按2，非常不满意请按1，也可以直接说。"
+    rate_again: str = "没有听清您的评价。请按1到5之间的一个键，5是非常满意，1是非常不满意；不评价可以直接挂机。"
+    rated: str = "感谢您的评价，再见。"
+    farewell: str = "祝您生活愉快，再见。"
     give_up: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -102,12 +107,16 @@ class CallSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """A call's collaborators. hear None or a start without codec: a text-only call. join: several masked turns as one question."""
+    """A call's collaborators. hear None or a start without codec: a text-only call. join: several masked turns as one question.
+
+    grade_of: what words say as a grade of the call, 1 to 5; 0: none is given; None: they say nothing of the kind.
+    """
 
     mind: Mind
     new_masker: Callable[[], Masker]
     join: Callable[[list[MaskedText]], MaskedText]
     is_backchannel: Callable[[str], bool]
+    grade_of: Callable[[str], int | None]
     record: Recorder
     offered: Callable[[], None]
     unrecorded: Callable[[Offer], None]

@@ -11,12 +11,16 @@ from hotline.turns import TurnMachine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """What to say. hands_over: reason of the hand-over that follows, empty for none; is_new_start: an earlier offer is void."""
+    """What to say. hands_over: reason of the hand-over that follows, empty for none; is_new_start: an earlier offer is void.
+
+    closes: the call ends with it.
+    """
 
     route: str
     text: str
     hands_over: str = ""
     is_new_start: bool = False
+    closes: bool = False
 
 
 def sentence_of(order: Order, phrases: Phrases, turns: TurnMachine) -> Sentence:
@@ -28,6 +32,11 @@ def sentence_of(order: Order, phrases: Phrases, turns: TurnMachine) -> Sentence:
             return Sentence(route="reprompt", text=_nth(phrases.not_understood, turns.unclears))
         case Command.TRANSFER_FAILED:
             return Sentence(route="notice", text=phrases.transfer_failed, is_new_start=True)
+        case Command.ASK_TO_RATE | Command.ASK_TO_RATE_AGAIN:
+            return Sentence(route="rating", text=phrases.rate if order is Command.ASK_TO_RATE else phrases.rate_again)
+        case Command.FAREWELL:
+            rated = turns.grading.grade is not None
+            return Sentence(route="goodbye", text=phrases.rated if rated else phrases.farewell, closes=True)
         case GiveUp(reason=reason):
             text = phrases.give_up.get(reason, phrases.give_up["failure"])
             return Sentence(route="hand_over", text=text, hands_over=reason)

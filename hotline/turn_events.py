@@ -34,11 +34,15 @@ class CallerEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Words. ended_ms: of the CallerEnded whose decode gave them, None for typed words; backchannel: 嗯, 对, 好的 and the like."""
+    """Words. ended_ms: of the CallerEnded whose decode gave them, None for typed words; backchannel: 嗯, 对, 好的 and the like.
+
+    grade: what the words say as a grade of the call, 1 to 5; 0: none is given; None: they say nothing of the kind.
+    """
 
     at_ms: int
     backchannel: bool = False
     ended_ms: int | None = None
+    grade: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +72,21 @@ class Committed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonAsked:
     """Key 0, or a command of the operator: a person, now."""
+
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPressed:
+    """Any other key."""
+
+    at_ms: int
+    digit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerDone:
+    """A reply that says goodbye was played to its end; comes instead of `Finished`."""
 
     at_ms: int
 
@@ -156,6 +175,8 @@ TurnEvent = (
     | ReplyBegan
     | Committed
     | PersonAsked
+    | KeyPressed
+    | CallerDone
     | Sounding
     | Guarded
     | Finished
@@ -185,6 +206,9 @@ class Command(enum.Enum):
     NOT_UNDERSTOOD = "not_understood"  # ask to say it again
     FILL = "fill"  # say that it takes a moment
     TRANSFER_FAILED = "transfer_failed"  # the person could not be reached
+    ASK_TO_RATE = "ask_to_rate"  # how they found it, from 1 to 5
+    ASK_TO_RATE_AGAIN = "ask_to_rate_again"  # that was no grade
+    FAREWELL = "farewell"  # the last words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,10 +219,18 @@ class GiveUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """Keep the caller's grade, 1 to 5. how: key or voice."""
+
+    grade: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
     """The call is over."""
 
     reason: str
 
 
-Order = Command | GiveUp | Finish
+Order = Command | GiveUp | Rate | Finish

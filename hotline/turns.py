@@ -2,6 +2,7 @@
 
 All transitions of a call stand in this file. Time comes in with the events; `deadline_ms` says when the next `Tick` is due.
 Once a call is *given up* (a person is on the way), nothing that the caller does holds up the words that say so.
+Once the caller is *done*, they are asked for a grade: one press or word is enough, and nothing more than that is asked of them.
 
     LISTENING     the caller's turn; silence is counted only while nothing is being decoded
     THINKING      a reply is being made, nothing of it has sounded
@@ -16,11 +17,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import assert_never
 
+from hotline.grading import GRADES, Grading
 from hotline.turn_events import (
     CallerBegan,
+    CallerDone,
     CallerEnded,
     CallerGoes,
     Command,
@@ -33,6 +36,7 @@ from hotline.turn_events import (
     Guarded,
     HoldBegan,
     HoldEnded,
+    KeyPressed,
     Missed,
     Order,
     PersonAsked,
@@ -44,6 +48,9 @@ from hotline.turn_events import (
     Transferring,
     TurnEvent,
 )
+from hotline.turn_settings import TurnSettings
+
+__all__ = ["State", "TurnMachine", "TurnSettings"]
 
 
 class State(enum.Enum):
@@ -56,37 +63,6 @@ class State(enum.Enum):
     HOLDING = "holding"
     TRANSFERRING = "transferring"
     ENDED = "ended"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnSettings:
-    """Patience and thresholds of a call, in ms of call time."""
-
-    pause_after_ms: int = 200
-    cancel_after_ms: int = 350
-    edge_ms: int = 1000
-    edge_cancel_after_ms: int = 700
-    short_noise_ms: int = 400
-    no_input_ms: int = 7000
-    reprompts: int = 2
-    unclear_limit: int = 2
-    filler_after_ms: int = 1200
-    speaking_gap_ms: int = 1000
-    thinking_limit_ms: int = 2500
-    decode_limit_ms: int = 10_000
-    transfer_limit_ms: int = 45_000
-    max_call_ms: int = 1_800_000
-
-    def __post_init__(self) -> None:
-        """Refuse what can't work: a time of nothing would spin, and an order that is none would never interrupt."""
-        for each in fields(self):
-            least = 0 if each.name in {"edge_ms", "short_noise_ms", "reprompts", "unclear_limit"} else 1
-            if getattr(self, each.name) < least:
-                raise ValueError(f"{each.name} must be at least {least}")
-        if not self.pause_after_ms < self.cancel_after_ms <= self.edge_cancel_after_ms:
-            raise ValueError("pause_after_ms < cancel_after_ms ≤ edge_cancel_after_ms")
-        if max(self.filler_after_ms, self.speaking_gap_ms) >= self.thinking_limit_ms:
-            raise ValueError("filler_after_ms and speaking_gap_ms must lie below thinking_limit_ms")
 
 
 @dataclass(slots=True)
@@ -115,6 +91,7 @@ class TurnMachine:
         self._words_wait = False  # words, or the wish for a person, that came while nobody may interrupt
         self._person_waits = False
         self._giving_up = False
+        self.grading = Grading(allowed=settings.satisfaction)
         self._ends_ms = settings.max_call_ms
         self._overtime = False
 
@@ -144,7 +121,7 @@ class TurnMachine:
             return []
         match event:
             case Gone():
-                return self._end(event.reason)
+                return self._end("goodbye" if self.grading.is_last and event.reason == "hangup" else event.reason)
             case CallerBegan():
                 return self._caller_began()
             case CallerGoes():
@@ -164,6 +141,10 @@ class TurnMachine:
                 return self._go_on(event.at_ms)
             case PersonAsked():
                 return self._person_asked()
+            case KeyPressed():
+                return self._key_pressed(event.digit)
+            case CallerDone():
+                return self._caller_done(event.at_ms)
             case Sounding():
                 return self._sounding(event.at_ms)
             case Guarded():
@@ -175,6 +156,7 @@ class TurnMachine:
             case Transferring():
                 self._reply, self._giving_up, self._words_wait, self._person_waits = None, True, False, False
                 self.state, self._waiting_since_ms = State.TRANSFERRING, event.at_ms
+                self.grading.allowed = False
                 return []
             case TransferEnded():
                 return self._transfer_ended(accepted=event.accepted)
@@ -222,22 +204,32 @@ class TurnMachine:
         self.silences = 0
         if self._giving_up or self.state is State.HOLDING:
             return []  # a person is on the way, or the words belong to another conversation
+        if self.grading.is_open and event.grade is not None:
+            return [*self._discard(), *self.grading.given(event.grade, "voice")]
         reply, self.unclears = self._reply, 0
         if self.state is State.LISTENING or reply is None:
-            return [Command.ANSWER]
+            return self.grading.again() if self.grading.is_open and event.backchannel else self._answer()
         if event.backchannel:
             return self._go_on(event.at_ms)
         if reply.guarded:
             self._words_wait = True
             return [Command.KEEP, *self._go_on(event.at_ms)]
-        self._reply, self.state = None, State.LISTENING
-        return [Command.DISCARD, Command.ANSWER]
+        return [*self._discard(), *self._answer()]
+
+    def _answer(self) -> list[Order]:
+        """The caller takes a turn: whatever we wanted of them has to wait."""
+        self.grading.set_aside()
+        return [Command.ANSWER]
+
+    def _discard(self) -> list[Order]:
+        had_reply, self._reply, self.state = self._reply is not None, None, State.LISTENING
+        return [Command.DISCARD] if had_reply else []
 
     def _missed(self, event: Missed) -> list[Order]:
         self._decoded(event.ended_ms)
         if self._giving_up or self.state is State.HOLDING:
             return []
-        if event.broken:
+        if event.broken and not self.grading.is_last:
             self.unclears += 1
             if self.unclears >= self.settings.unclear_limit:
                 return self._give_up("failure")
@@ -245,11 +237,11 @@ class TurnMachine:
             return self._go_on(event.at_ms)
         if event.voiced_ms < self.settings.short_noise_ms and not event.broken:
             return []  # a cough: the silence timer goes on
+        if self.grading.is_open:
+            return self.grading.again()
         if not event.broken:
             self.unclears += 1
-        if self.unclears > self.settings.unclear_limit:
-            return self._give_up("unclear")
-        return [Command.NOT_UNDERSTOOD]
+        return self._give_up("unclear") if self.unclears > self.settings.unclear_limit else [Command.NOT_UNDERSTOOD]
 
     def _person_asked(self) -> list[Order]:
         if self._reply is not None and self._reply.guarded and not self._giving_up:
@@ -297,9 +289,8 @@ class TurnMachine:
             return self._give_up("asked")
         if not self._words_wait:
             return []
-        orders: list[Order] = [Command.ANSWER] if self._reply is None else [Command.DISCARD, Command.ANSWER]
-        self._words_wait, self._reply, self.state = False, None, State.LISTENING
-        return orders
+        self._words_wait = False
+        return [*self._discard(), *self._answer()]
 
     def _finished(self, at_ms: int) -> list[Order]:
         self._reply = None
@@ -313,6 +304,7 @@ class TurnMachine:
         if self._giving_up:
             return []
         self._giving_up, self._words_wait, self._person_waits = True, False, False
+        self.grading.set_aside()
         had_reply, self._reply = self._reply is not None, None
         if self.state is not State.HOLDING:
             self.state = State.LISTENING
@@ -320,12 +312,30 @@ class TurnMachine:
         return [Command.DISCARD, give_up] if had_reply else [give_up]
 
     def _failed(self, *, deaf: bool) -> list[Order]:
+        if self.grading.is_last:
+            return self._end("goodbye")  # who is done needs no person
         if deaf:  # what was being heard never ends
             self._caller_speaks = False
             self._decodes_since_ms.clear()
         elif self._giving_up and self.state is not State.TRANSFERRING:
             return self._end("failure")  # even the words of the hand-over failed: transfer without them
         return self._give_up("failure")
+
+    # ------------------------------------------------------------ what the caller thought of it
+
+    def _caller_done(self, at_ms: int) -> list[Order]:
+        """A reply that says goodbye was played to its end."""
+        self._words_wait = False  # said over a goodbye
+        if orders := self._finished(at_ms):
+            return orders
+        return self._end("goodbye") if self.grading.is_parting else self.grading.done()
+
+    def _key_pressed(self, digit: str) -> list[Order]:
+        if not self.grading.is_open or self._giving_up or self.state is State.HOLDING:
+            return []
+        if digit in GRADES:
+            return [*self._discard(), *self.grading.given(int(digit), "key")]
+        return [] if self.grading.is_parting else [*self._discard(), *self.grading.again()]
 
     # ------------------------------------------------------------ line and time
 
@@ -362,6 +372,8 @@ class TurnMachine:
     def _time_up(self, at_ms: int) -> list[Order]:
         if self._overtime:
             return self._end("time_up")
+        if self.grading.is_last:
+            return self._end("goodbye")
         self._overtime, self._ends_ms = True, at_ms + self.settings.transfer_limit_ms
         return self._give_up("time_up")
 
@@ -370,8 +382,10 @@ class TurnMachine:
         return self._missed(Missed(at_ms=at_ms, voiced_ms=self.settings.short_noise_ms, broken=True, ended_ms=lost_ms))
 
     def _nobody_spoke(self, at_ms: int) -> list[Order]:
-        self.silences += 1
         self._waiting_since_ms = at_ms
+        if self.grading.is_open:
+            return self.grading.part()
+        self.silences += 1
         return self._give_up("silence") if self.silences > self.settings.reprompts else [Command.REPROMPT]
 
     def _quiet_too_long(self, _at_ms: int) -> list[Order]:

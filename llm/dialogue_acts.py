@@ -132,17 +132,17 @@ _NOISE = re.compile(r"[\s，。！？；：、,.!?;:…~～“”\"'‘’（）
 
 def act_of(text: str, *, answering: bool = False) -> Act | None:
     """The act, or None for a question or a statement. answering: a question of ours is open, so 好 is a yes and 不用了 a no."""
-    folded = _folded(text)
-    if not folded:
+    said = folded(text)
+    if not said:
         return None
-    sounds = tuple(map(sound_of, folded))
-    if _ROBOT.search(folded):
+    sounds = tuple(map(sound_of, said))
+    if _ROBOT.search(said):
         return Act.ROBOT
-    if _NO_PERSON.search(folded):
+    if _NO_PERSON.search(said):
         return Act.NO_PERSON
-    if _asks_for_person(folded, sounds):
+    if _asks_for_person(said, sounds):
         return Act.PERSON
-    if _VERDICT.search(folded):
+    if _VERDICT.search(said):
         return Act.VERDICT
     if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
         return choice
@@ -151,23 +151,23 @@ def act_of(text: str, *, answering: bool = False) -> Act | None:
 
 def _parting(sounds: tuple[str, ...]) -> Act | None:
     """没有了谢谢 is a goodbye; 谢谢 alone may be one."""
-    if _spans(sounds, _GOODBYES, f"{_FILLERS} {_COURTESIES}"):
+    if spans(sounds, _GOODBYES, f"{_FILLERS} {_COURTESIES}"):
         return Act.GOODBYE
-    return Act.THANKS if _spans(sounds, _COURTESIES, _FILLERS) else None
+    return Act.THANKS if spans(sounds, _COURTESIES, _FILLERS) else None
 
 
 def is_backchannel(text: str) -> bool:
     """嗯, 对, 好的: the caller listens and takes no turn."""
     sounds = tuple(map(sound_of, _NOISE.sub("", skeleton(text).text)))
-    return bool(sounds) and _spans(sounds, _BACKCHANNELS, "")
+    return bool(sounds) and spans(sounds, _BACKCHANNELS, "")
 
 
 def is_thanks(text: str) -> bool:
     """知道了, 明白了 and nothing else: understood, perhaps the end."""
-    return _spans(tuple(map(sound_of, _folded(text))), _THANKS_ALONE, _FILLERS)
+    return spans(tuple(map(sound_of, folded(text))), _THANKS_ALONE, _FILLERS)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Without noise, English courtesies in Mandarin."""
     folded = skeleton(text).text.lower()
     for english, said in _ENGLISH:
@@ -176,7 +176,7 @@ def _folded(text: str) -> str:
 
 
 def _first_of(table: tuple[tuple[Act, str], ...], sounds: tuple[str, ...], fillers: str) -> Act | None:
-    return next((act for act, words in table if _spans(sounds, words, fillers)), None)
+    return next((act for act, words in table if spans(sounds, words, fillers)), None)
 
 
 def _asks_for_person(folded: str, sounds: tuple[str, ...]) -> bool:
@@ -187,7 +187,7 @@ def _asks_for_person(folded: str, sounds: tuple[str, ...]) -> bool:
     joined = f" {' '.join(sounds)} "
     if any(f" {' '.join(phrase)} " in joined for phrase in _phrases(_PERSON_ANYWHERE)) or _sounds_like_person(sounds):
         return True
-    return _spans(sounds, _PERSON_ALONE, _FILLERS + " 要 想 我要 我想 快 赶紧 马上 直接 帮忙 给 让 个")
+    return spans(sounds, _PERSON_ALONE, _FILLERS + " 要 想 我要 我想 快 赶紧 马上 直接 帮忙 给 让 个")
 
 
 def _sounds_like_person(sounds: tuple[str, ...]) -> bool:
@@ -205,7 +205,7 @@ def _phrases(words: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(map(sound_of, word)) for word in words.split())
 
 
-def _spans(sounds: tuple[str, ...], words: str, fillers: str) -> bool:
+def spans(sounds: tuple[str, ...], words: str, fillers: str) -> bool:
     """The whole is made of these words and fillers, with at least one of the words."""
     if len(sounds) > _LONGEST_TURN:
         return False

@@ -162,6 +162,7 @@ class MemoryRecord:
     opened: list[CallOpened] = field(default_factory=list)
     turns: list[TurnDone] = field(default_factory=list)
     offers: list[Offer] = field(default_factory=list)
+    ratings: list[tuple[str, int, str]] = field(default_factory=list)
     ended: list[tuple[str, str]] = field(default_factory=list)
 
     async def call_opened(self, call: CallOpened) -> None:
@@ -171,6 +172,10 @@ class MemoryRecord:
     async def turn_done(self, turn: TurnDone) -> None:
         self._check()
         self.turns.append(turn)
+
+    async def call_rated(self, call_id: str, grade: int, how: str) -> None:
+        self._check()
+        self.ratings.append((call_id, grade, how))
 
     async def call_ended(self, call_id: str, reason: str, ended_at: dt.datetime) -> None:
         self._check()

@@ -12,6 +12,7 @@ from hotline.record.types import Offer
 from hotline.sound.codec import Codec
 from hotline.turns import TurnSettings
 from llm.dialogue_acts import is_backchannel
+from llm.grade import grade_of
 from llm.privacy import join_masked
 from llm.types import Clause, Close, HandOver, Mind, Route, Routed, Step
 from tests.clock import run_virtually
@@ -154,6 +155,7 @@ class Caller:
             new_masker=new_masker,
             join=join_masked,
             is_backchannel=is_backchannel,
+            grade_of=grade_of,
             record=self.record,
             offered=lambda: offered.append(line.sent[-1][0] if line.sent else 0),
             unrecorded=self.unrecorded.append,

@@ -10,7 +10,7 @@ def test_a_caller_asks_is_answered_and_says_goodbye() -> None:
     call = caller.call()
     assert call.reason == "goodbye"
     assert call.heard == ["居住证怎么办", "谢谢没有了"]
-    assert call.routes == ["greeting", "greeting", "greeting", "hot", "goodbye"]
+    assert call.routes == ["greeting", "greeting", "greeting", "hot", "goodbye", "rating", "goodbye"]
     assert [turn.heard_reply for turn in call.record.turns if turn.turn] == ["到派出所办理。", "感谢来电，再见。"]
     assert call.record.ended == [("c-1", "goodbye")]
 

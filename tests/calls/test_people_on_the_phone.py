@@ -148,9 +148,12 @@ def test_who_dictates_before_they_were_asked_to_the_end_is_masked_all_the_same()
 
 @pytest.mark.parametrize("words", ["好的谢谢再见", "没有了，谢谢", "没事了", "挂了啊", "拜拜", "行，那先这样吧", "不用了，再见"])
 def test_a_goodbye_is_a_goodbye(words: str) -> None:
-    call = conversation("居住证怎么办理", words).call()
+    caller = conversation("居住证怎么办理", words)
+    caller.ends_at_ms += 120_000
+    call = caller.call()
     assert call.reason == "goodbye"
-    assert "再见" in answers(call)[-1]
+    assert routes(call)[-1] == "goodbye"
+    assert "再见" in call.texts[-1]
 
 
 def test_who_thinks_of_something_during_the_goodbye_is_answered() -> None:

@@ -30,6 +30,7 @@ from hotline.server import HotlineServer
 from hotline.transport import channel_options
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
 from llm.dialogue_acts import is_backchannel
+from llm.grade import grade_of
 from llm.privacy import join_masked
 from llm.types import Clause, Route, Routed
 from tests.fakes import FixedMind, MemoryRecord, SilentVoice, new_masker
@@ -106,6 +107,7 @@ async def house(recogniser: FragileRecogniser) -> AsyncGenerator[House, None]:
         new_masker=new_masker,
         join=join_masked,
         is_backchannel=is_backchannel,
+        grade_of=grade_of,
         record=MemoryRecord(),
         offered=lambda: None,
         unrecorded=lambda _: None,

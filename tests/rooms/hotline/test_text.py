@@ -170,10 +170,11 @@ async def test_a_flood_of_words_ends_no_call(settings: Settings) -> None:
         ("居住证怎么办理\n\n  \n/bye\n".encode(), "hangup"),
         ("居住证怎么办理\n".encode(), "hangup"),
         (b"/0\n", "transferred"),
-        ("谢谢，再见\n还有\n".encode(), "goodbye"),
+        ("谢谢，再见\n五分\n还有\n".encode(), "goodbye"),
+        ("谢谢，再见\n".encode(), "goodbye"),
         (b"\xff\xfe\x80\n/bye\n", "hangup"),
     ],
-    ids=["blank lines and /bye", "end of input", "key 0", "goodbye", "no UTF-8"],
+    ids=["blank lines and /bye", "end of input", "key 0", "a grade", "goodbye", "no UTF-8"],
 )
 async def test_typed_lines_are_turns(settings: Settings, monkeypatch: pytest.MonkeyPatch, typed: bytes, ending: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), encoding="utf-8"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotline.turn_events import (
     CallerBegan,
+    CallerDone,
     CallerEnded,
     CallerGoes,
     Command,
@@ -20,8 +21,10 @@ from hotline.turn_events import (
     Guarded,
     HoldBegan,
     HoldEnded,
+    KeyPressed,
     Missed,
     PersonAsked,
+    Rate,
     ReplyBegan,
     Said,
     Sounding,
@@ -42,10 +45,14 @@ events = st.one_of(
     st.builds(CallerBegan, at_ms=step_ms),
     st.builds(CallerGoes, at_ms=step_ms, voiced_ms=st.integers(0, 2_000), edge=st.booleans()),
     st.builds(CallerEnded, at_ms=step_ms),
-    st.builds(Said, at_ms=step_ms, backchannel=st.booleans(), ended_ms=pending),
+    st.builds(Said, at_ms=step_ms, backchannel=st.booleans(), ended_ms=pending, grade=st.none() | st.integers(0, 5)),
+    st.builds(KeyPressed, at_ms=step_ms, digit=st.sampled_from("123456789*#")),
     st.builds(Missed, at_ms=step_ms, voiced_ms=st.integers(0, 2_000), broken=st.booleans(), ended_ms=pending),
-    *(st.builds(kind, at_ms=step_ms) for kind in (ReplyBegan, Committed, PersonAsked, Sounding, Finished, Transferring)),
-    *(st.builds(kind, at_ms=step_ms) for kind in (HoldBegan, HoldEnded)),
+    *(
+        st.builds(kind, at_ms=step_ms)
+        for kind in (ReplyBegan, Committed, PersonAsked, Sounding, Finished, Transferring)
+    ),
+    *(st.builds(kind, at_ms=step_ms) for kind in (CallerDone, HoldBegan, HoldEnded)),
     st.builds(Failed, at_ms=step_ms, deaf=st.booleans()),
     st.builds(Guarded, at_ms=step_ms, on=st.booleans()),
     st.builds(TransferEnded, at_ms=step_ms, accepted=st.booleans()),
@@ -69,6 +76,7 @@ def test_no_sequence_of_events_raises_or_makes_the_clock_spin(sequence: list[Tur
         ahead = TurnMachine(turns.settings)
         ahead.__dict__.update(turns.__dict__)  # look ahead without touching what is under test
         ahead._reply = None
+        ahead.grading = replace(turns.grading)
         ahead._decodes_since_ms = list(turns._decodes_since_ms)
         for _ in range(AT_ONCE + len(ahead._decodes_since_ms)):
             if ahead.state is State.ENDED or ahead.deadline_ms() > due_ms:
@@ -98,7 +106,8 @@ class ObedientCall:
     turns: TurnMachine = field(default_factory=lambda: TurnMachine(TurnSettings(max_call_ms=600_000)))
     now_ms: int = 0
     last_frame_ms: int | None = None
-    reply: str = ""  # "", or what it ends with: "talk", "person"
+    reply: str = ""  # "", or what it ends with: "talk", "person", "goodbye"
+    grades: list[int] = field(default_factory=list)
     sounding: bool = False
     guarded: bool = False
     paused: bool = False
@@ -123,6 +132,9 @@ class ObedientCall:
                 assert self.given_up <= 1, "gave up twice"
                 self.open_words = self.said_now = 0
                 self.begin("person")
+            elif isinstance(order, Rate):
+                self.grades.append(order.grade)
+                assert len(self.grades) == 1, "graded twice"
             else:
                 self.ended = True
         if self.reply and not self.ended:
@@ -146,7 +158,7 @@ class ObedientCall:
                 self.last_frame_ms = self.now_ms
             case _:
                 assert order is not Command.REPROMPT or not (self.speaks or self.held), "asks who speaks whether they are there"
-                self.begin("talk")
+                self.begin("goodbye" if order is Command.FAREWELL else "talk")
 
     def begin(self, ends_with: str) -> None:
         assert not self.reply, "a reply over a reply"
@@ -183,6 +195,22 @@ class ObedientCall:
 
     def typed(self) -> None:
         self.say(None)
+
+    def graded(self) -> None:
+        if not self.turns.grading.is_open:
+            return
+        self.feed(Said(at_ms=self.now_ms, grade=4))
+
+    def key_5(self) -> None:
+        self.feed(KeyPressed(at_ms=self.now_ms, digit="5"))
+
+    def key_9(self) -> None:
+        self.feed(KeyPressed(at_ms=self.now_ms, digit="9"))
+
+    def take_leave(self) -> None:
+        """What is being said turns out to be a goodbye."""
+        if self.reply == "talk":
+            self.reply = "goodbye"
 
     def say(self, ended_ms: int | None, *, backchannel: bool = False) -> None:
         counts = not self.turns._giving_up and not self.held
@@ -225,9 +253,11 @@ class ObedientCall:
     def finish(self) -> None:
         if self.reply and not self.paused:
             self.sound()
-            hands_over = self.reply == "person"
+            happened = {"person": Transferring, "goodbye": CallerDone}.get(self.reply, Finished)
+            if self.reply == "goodbye":
+                self.open_words = 0  # said over a goodbye
             self.drop()
-            self.feed(Transferring(at_ms=self.now_ms) if hands_over else Finished(at_ms=self.now_ms))
+            self.feed(happened(at_ms=self.now_ms))
 
     def fail(self) -> None:
         if self.reply:
@@ -273,6 +303,7 @@ MOVES = (
     *("speak", "go_on", "stop", "words", "uh_huh", "typed", "nothing", "broken", "go_deaf"),
     *("sound", "guard", "commit", "finish", "fail", "hold", "unhold", "key_0", "no_person"),
     *("speak go_on", "speak go_on stop words", "speak go_on stop nothing", "speak stop uh_huh", "guard sound", "sound finish"),
+    *("take_leave finish", "take_leave finish key_5", "take_leave finish graded", "take_leave finish key_9", "key_5", "graded"),
     *("key_0 sound", "commit speak", "guard typed", "guard key_0", "finish no_person", "hold key_0", "speak stop speak"),
 )
 moves = st.lists(st.tuples(st.sampled_from(MOVES), st.sampled_from((0, 0, 20, 400, 1_500, 9_000))), max_size=30)
