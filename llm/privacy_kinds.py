@@ -165,13 +165,13 @@ def cue_after(text: str, end: int) -> Personal | None:
 
 def kind_asked(words: str) -> Personal | None:
     """The kind of personal data that the bot's words ask for, if they ask for any."""
-    if not re.search(r"请|报|说|提供|多少|什么|告诉|核对|留|哪|几", words):
+    if not re.search(r"请|报|说|提供|多少|什么|告诉|核对|留|哪|几|谁|是[？?]?$", words):
         return None
     found = [_KIND_OF_CUE[m.group()] for m in _CUE.finditer(words.lower())]
     if found:
         return found[-1]
     for kind, pattern in (
-        (Personal.NAME, r"姓名|名字|贵姓|怎么称呼|叫什么"),
+        (Personal.NAME, r"姓名|名字|贵姓|怎么称呼|叫什么|联系人是谁|您是谁|哪位"),
         (Personal.ADDRESS, r"地址|住址|住在哪|门牌|具体位置|哪个小区"),
     ):
         if re.search(pattern, words):

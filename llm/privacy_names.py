@@ -29,16 +29,19 @@ _STRONG = re.compile(
     r"(?:联系人|法人代表|法人|负责人|投诉人|当事人|经办人|申请人|被投诉人|收件人|户主)(?:就?叫|就?是)?(?:我本人|本人|我)?|(?:我|就)?是?(?:我本人|本人)"
 )
 _WEAK = re.compile(r"(?:我是|我就是|这里是|我妈是|我爸是|不是\S?[，,]?是|是|叫)")
-_SURNAME = re.compile(r"(?:免贵|我|他|她|本人|也|老板|[，,。]\s?|^|对方)姓")
+_SURNAME = re.compile(
+    r"(?:免贵|我|他|她|本人|也|老板|[，,。]\s?|^|对方|房东|邻居|医生|老师|经理|司机|师傅|同事|朋友|负责人|队长|主任|物业)姓"
+)
 _TITLE = re.compile(
     r"师傅|先生|女士|小姐|太太|老师(?!傅)|经理|主任|医生|大夫|律师|阿姨|大爷|大妈|大叔|大姐|大哥|叔叔|老板|队长|局长|科长|处长|所长|警官|法官|书记|院长|校长|教授|护士|同志"
 )
 _KIN_CUE = re.compile(
-    r"(?:妈妈?|爸爸?|母亲|父亲|爱人|老公|老婆|丈夫|妻子|儿子|女儿|孩子|小孩|奶奶|爷爷|外婆|外公|弟弟|妹妹|姐姐|哥哥|邻居|室友|同事|房东|租客|朋友|同学|"
+    r"(?:妈妈?|爸爸?|母亲|父亲|爱人|老公|老婆|丈夫|妻子|儿子|女儿|孩子|小孩|奶奶|爷爷|外婆|外公|弟弟|妹妹|姐姐|哥哥|"
+    r"姐夫|妹夫|嫂子|舅舅|叔叔|阿姨|侄子|外甥|表[哥弟姐妹]|岳父|岳母|公公|婆婆|前妻|前夫|男朋友|女朋友|对象|班主任|护士长?|邻居|室友|同事|房东|租客|朋友|同学|"
     r"老板|司机|包工头|工头|患者|病人|学生|担保人|中介|伤者|死者|产妇|老人家?|户主|业主|店主|房客)"
 )
 _LEAD = re.compile(
-    r"(?:^|[\s，,。、的]|投诉|举报|表扬|感谢|找|叫|是|和|跟|与|给|让|请|问|见|被|把|对|联系|医院|公司|学校|社区|单位|窗口)$"
+    r"(?:^|[\s，,。、的]|投诉|举报|表扬|感谢|找|叫|是|和|跟|与|给|让|请|问|见|被|把|对|联系|医院|公司|学校|社区|单位|窗口|主任|护士)$"
 )
 _FAMILIAR = re.compile(r"(?:^|[\s，,。、的]|邻居|同事|找|叫|是|和|跟|那个|这个|被|让|给)(?P<form>[老小])(?=[\u4e00-\u9fff])")
 _FAMILIAR_AFTER = re.compile(r"$|[\s，,。、]|[他她家说接打的]|天天|一直|老是|总|不(?![够到])|跟|和|把|给|在")
@@ -84,6 +87,7 @@ _ROLE = re.compile(r".{0,2}(?:员|师|工人|户|者|区|市|县|村|镇|店|公
 _BEFORE_NUMBER = re.compile(
     rf"(?:^|[,，。、\s])(?=[\u4e00-\u9fff]{{2,3}}的?(?:手机|电话|身份证|微信)号?码?(?:就?是)?[\s,:]?{BARRIER})"
 )  # 罗小满电话〈…〉
+_AND_NUMBER = re.compile(rf"^[\s嗯呃啊]*(?=[\u4e00-\u9fff]{{2,4}}[\s，,、]{{1,2}}{BARRIER})")  # 邵一鸣，〈…〉
 _OF = re.compile("的")
 _PHRASE = re.compile(r"(?:(?![是就])[\u4e00-\u9fff])*$")
 _PHRASE_CHARS = 6
@@ -98,7 +102,7 @@ def find_names(text: str, asked_for: Personal | None, *, named: bool) -> list[It
         at = len(text) - len(text.lstrip(" 嗯呃额啊哦我叫姓是，,"))
         found.append(_name_at(text, at, sure=True, alone=len(text) - at <= _ALONE))
     corrects = any(found)
-    found += [_name_at(text, begin.end(), sure=False) for begin in _BEFORE_NUMBER.finditer(text)]
+    found += [_name_at(text, begin.end(), sure=False) for first in (_BEFORE_NUMBER, _AND_NUMBER) for begin in first.finditer(text)]
     found += [_name_at(text, cue.end(), sure=False) for cue in _WEAK.finditer(text) if corrects or cue.group() != "是"]
     found += [_titled(text, title.start()) for title in _TITLE.finditer(text)]
     found += [_name_at(text, cue.end(), sure=False, apart=True) for cue in _KIN_CUE.finditer(text)]

@@ -18,6 +18,9 @@ _PART = re.compile(
 )
 _TAIL = re.compile(rf"(?:之{_N}{{1,2}}|[，,\s]?(?:地下|负){_N}{{1,2}}[层楼]?|[东西]户|[东西南北]门)")
 _ROOM = re.compile(rf"[\s-]?{_N}{{3,4}}(?!{_N}|[元块个人年月天次位])(?:室|房)?")
+_DOOR = re.compile(
+    rf"(?=[一二三四五六七八九\d]{{1,2}}[零幺〇\d]){_N}{{3,4}}(?!{_N}|[元块个人年月天次位号])(?:室|房)?"
+)  # 十二楼一二零三
 _ROOM_ALONE = re.compile(rf"{_N}{{3,4}}(?!{_N}|[元块个人年月天次])(?:室|房)?")
 _HOUSE = ("号院", "号楼", "栋", "幢", "单元", "室", "弄", "座")
 _ROAD_END = re.compile(r"(?:路|街|巷|道|胡同|村|里|坊|条|段|庄|屯|堡|弄|苑|园|城|庭|府|湾|组|小区|新村|大院|[东西南北])$")
@@ -68,6 +71,8 @@ def _groups(text: str) -> list[tuple[int, int, str]]:
             tail = more.match(text, end)
             if tail and (more is _TAIL or not part.group().endswith(("室", "层", "楼")) or part.group().endswith("号楼")):
                 end = tail.end()
+        if units.endswith(("楼", "层")) and (door := _DOOR.match(text, end)):
+            end, units = door.end(), units + "室"
         groups.append((start, end, units))
     return groups
 
