@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager
 from asr.pool import DecodeJob, DecodePool
 from asr.types import Decoded, HearingSettings, Recogniser
 
-DECODE_MS = 200  # of a decode, however short: whisper-base on one core of a server, as measured
-DECODE_MS_A_SECOND = 70  # more, for each second of speech
+DECODE_MS = 130  # of a decode, however short; as measured with whisper-base on one core
+DECODE_MS_A_SECOND = 20  # more, for each second of speech
 
 
 class RehearsalPool(DecodePool):

@@ -28,7 +28,11 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
         metavar="CODEC[:RATE[:CHANNELS]]",
         help="how files without a head are written: pcma, pcmu, l16 or l16be; e.g. pcma:8000",
     )
-    replay.add_argument("--target", default="", help="host:port of a server (default: one is started for the replay)")
+    where = replay.add_mutually_exclusive_group()
+    where.add_argument("--target", default="", help="host:port of a server (default: one is started for the replay)")
+    where.add_argument(
+        "--fast", action="store_true", help="no server: in this process, as fast as it works, with the same decisions"
+    )
     replay.add_argument("--token", default="", help="its bearer token (better: HOTLINE_SERVER__TOKEN)")
     replay.add_argument("--tls", action="store_true", help="the server speaks TLS (implied by the next three)")
     replay.add_argument("--ca", type=Path, metavar="PEM", help="who signed its certificate (default: whom this system trusts)")
@@ -99,4 +103,9 @@ def _replay(arguments: argparse.Namespace) -> int:
         after_greeting=arguments.after_greeting,
         tail_s=arguments.tail,
     )
+    if arguments.fast:
+        from hotline.replay_fast import replay_fast  # noqa: PLC0415
+        from hotline.virtual_loop import run_virtually  # noqa: PLC0415
+
+        return run_virtually(replay_fast(arguments.files, replay, settings, on_terminal=sys.stderr.isatty()))
     return run(replay_here(arguments.files, replay, on_terminal=sys.stderr.isatty()))
