@@ -130,9 +130,16 @@ def _turned(question: str, entry: Entry, words: Words) -> list[Doubt]:
     missing = [word for word, turn in words.turns if turn.search(asked) and not any(map(turn.search, wordings))]
     if words.elsewhere.search(asked) and not any(map(words.elsewhere.search, wordings)):
         missing.append("异地")
-    narrow = any(all(map(only.search, wordings)) and not only.search(asked) for only in words.narrow)
+    narrow = any(all(map(only.search, wordings)) and not _is_heard(only, asked) for only in words.narrow)
     missing += ["范围"] * narrow
     return [Doubt(about=About.STRANGE, hard=True, word=word) for word in missing]
+
+
+def _is_heard(only: re.Pattern[str], folded: str) -> bool:
+    """By the characters, or by the sound of a word of two or more: 公基金 is 公积金."""
+    heard = _heard(folded)
+    words = (word for word in only.pattern.split("|") if len(word) > 1 and re.fullmatch("[\u4e00-\u9fff]+", word))
+    return only.search(folded) is not None or any(_heard(word) in heard for word in words)
 
 
 def _strange(question: str, entry: Entry, words: Words) -> list[Doubt]:

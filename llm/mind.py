@@ -324,7 +324,7 @@ class AnsweringMind:
     def _unknown_steps(self, found: _Found, dialogue: Dialogue) -> tuple[Step, ...]:
         """One clarifying question; after that a person."""
         best = found.passages[0] if found.passages else None
-        why = self._pool.match_stored(found.asked, found.passages).why
+        why = (self._pool.match_meant if found.meant else self._pool.match_stored)(found.asked, found.passages).why
         if dialogue.clarified >= self._settings.clarifications:
             spoken = phrases.NOT_KNOWN if best else phrases.STILL_UNCLEAR
             return to_person(Route.UNKNOWN, spoken, "not_in_kb", why)

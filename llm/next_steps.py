@@ -14,6 +14,9 @@ _REGISTER = re.compile(
     "(?:好的?|要的?|对|嗯|行|可以|是的?|那|就|请|麻烦|帮我|给我|替我|我要|我想|需要|你们?|您|快|赶紧)*登记(?:一下|下|吧|了|好了|呗|嘛|这件事)*"
 )
 
+_DECLINED = re.compile("^(?:先|暂时|那|就|嗯|哦|好)*(?:不用|不要|不必|不需要|不想|不登记|算了)")
+_SHORT = 8  # characters; more is a question or a story
+
 
 def with_next_step(steps: tuple[Step, ...], entry: Entry) -> tuple[Step, ...]:
     """The answer's steps, and what its entry says comes after it."""
@@ -34,6 +37,6 @@ def register_steps(said: str, dialogue: Dialogue) -> tuple[Step, ...] | None:
     if act is Act.YES or _REGISTER.fullmatch(plain(said)):
         routed = Routed(route=Route.PERSON, confidence=1.0, source_ids=(last.topic_id,), explain="wants it registered")
         return (routed, Clause(text=phrases.TO_REGISTER), HandOver(reason="asked", skill=_SKILL))
-    if act is Act.NO:
+    if act is Act.NO or (_DECLINED.search(plain(said)) and len(plain(said)) <= _SHORT):
         return (Routed(route=Route.NOTED, confidence=1.0, explain="wants nothing registered"), Clause(text=phrases.WHAT_ELSE))
     return None

@@ -13,7 +13,9 @@ from llm.knowledge import load
 from llm.retrieve import Retriever
 from llm.types import AnsweringSettings, Entry, Passage
 
-ENTRIES = {entry.id: entry for entry in load(Path(__file__).resolve().parents[3] / "configs" / "kb")}
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = ROOT / "configs" / "schema" / "kb.schema.json"
+ENTRIES = {entry.id: entry for entry in load(ROOT / "tests" / "rooms" / "llm" / "kb31", schema=SCHEMA)}
 SEARCH = Retriever(tuple(ENTRIES.values()))
 POOL = HotPool(AnsweringSettings(region="样例市"))
 

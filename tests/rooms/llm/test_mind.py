@@ -458,3 +458,57 @@ async def test_years_of_payment_are_no_amount_for_a_follow_up() -> None:
     talk = Talk()
     await talk.say("养老保险要缴满多少年才能领")
     assert (await talk.say("要多少钱"))[0] is Route.CLARIFY
+
+
+def stepping(next_step: str) -> Talk:
+    passport = next(entry for entry in ENTRIES if entry.id == "passport-apply")
+    return Talk(entries=[dataclasses.replace(passport, next_step=next_step)])
+
+
+async def test_what_needs_a_persons_judgement_is_answered_and_handed_over() -> None:
+    talk = stepping("person")
+    assert await talk.say("护照怎么办理") == (Route.HOT, ANSWER["passport-apply"])
+    assert talk.end == HandOver(reason="not_in_kb")
+
+
+@pytest.mark.parametrize("yes", ["好的", "要", "登记吧", "请帮我登记一下", "需要登记"])
+async def test_a_matter_is_registered_when_the_caller_wants_it(yes: str) -> None:
+    talk = stepping("work_order")
+    assert await talk.say("护照怎么办理") == (Route.HOT, ANSWER["passport-apply"] + phrases.REGISTER)
+    assert await talk.say(yes) == (Route.PERSON, phrases.TO_REGISTER)
+    assert talk.end == HandOver(reason="asked", skill="work_order")
+
+
+async def test_a_matter_is_not_registered_against_the_callers_will() -> None:
+    talk = stepping("work_order")
+    await talk.say("护照怎么办理")
+    for no in ("不用了", "不要", "先不登记", "算了"):
+        assert await talk.say(no) == (Route.NOTED, phrases.WHAT_ELSE)
+        await talk.say("护照怎么办理")
+    assert (await talk.say("多久能拿到"))[1].startswith(ANSWER["passport-apply"])  # a question goes on as one
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"answer": "现在要十日。", "detail": ""}, {"answer": "现在收费八百元。", "detail": ""}],
+)
+async def test_a_changed_document_is_answered_as_it_is_now(changed: dict[str, str]) -> None:
+    passport = next(entry for entry in ENTRIES if entry.id == "passport-apply")
+    await Talk().say("护照怎么办理")
+    talk = Talk(entries=[dataclasses.replace(passport, **changed)])  # type: ignore[arg-type]
+    assert (await talk.say("护照怎么办理"))[1] == changed["answer"]
+
+
+@pytest.mark.parametrize("entry_id", ["passport-apply", "id-card-replace", "dog-register"])
+async def test_a_withdrawn_document_is_answered_no_more(entry_id: str) -> None:
+    talk = Talk(entries=[entry for entry in ENTRIES if entry.id != entry_id])
+    question = next(entry.question for entry in ENTRIES if entry.id == entry_id)
+    assert (await talk.say(question))[0] in {Route.CLARIFY, Route.UNKNOWN}
+
+
+@pytest.mark.parametrize("premise", ["不对吧，你刚才说是3个工作日", "你刚才说三天就能拿", "你说的不对，当天就能拿"])
+async def test_a_false_premise_about_time_is_corrected_not_confirmed(premise: str) -> None:
+    talk = Talk()
+    await talk.say("居住证办理要几个工作日")
+    _, said = await talk.say(premise)
+    assert "十五个工作日" in said
