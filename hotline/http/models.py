@@ -10,7 +10,7 @@ MAX_QUESTION = 4000  # characters, as over gRPC
 SESSION_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 
 Session = Annotated[
-    str,
+    str | None,
     Field(
         pattern=SESSION_PATTERN,
         description="Names a short conversation, so that follow-ups are understood: random and hard to guess, one for each person. "
@@ -27,7 +27,7 @@ class AskBody(BaseModel):
     )
 
     question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION, description="As people say it; masked at once.")]
-    session: Session | None = None
+    session: Session = None
 
 
 class ClauseOut(BaseModel):

@@ -54,11 +54,11 @@ def make_app(desk: HttpDesk, settings: HttpSettings) -> FastAPI:
     ):
         app.add_exception_handler(kind, answer)
     sessions = Sessions(desk.desk.converse, idle_s=settings.session_idle_s, most=settings.max_sessions)
-    _add_state(app)
     asking = Asking(desk, settings, sessions)
     _add_ask(app, asking)
     if desk.hear is not None and desk.speech is not None:
         _add_speech(app, asking)
+    _add_state(app)
     schema = app.openapi()  # made once; it is kept
     schema.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return app
