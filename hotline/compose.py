@@ -46,7 +46,9 @@ from hotline.tasks import BackgroundTasks
 from llm import phrases as answers
 from llm.clauses import clauses
 from llm.dialogue_acts import is_backchannel
+from llm.explaining import ExplainingMind
 from llm.grade import grade_of
+from llm.mind import AnsweringMind
 from llm.privacy import CallMasker, join_masked
 from llm.types import Entry
 from tts.cache import AudioCache
@@ -97,6 +99,11 @@ class Desk:
         """Run one call to its end."""
         with self.callers:
             return await Call(line, self.parts, self.settings).run()
+
+    def explaining(self) -> Desk:
+        """The same, whose lines are told why each answer came out as it did."""
+        mind = self.parts.mind
+        return replace(self, parts=replace(self.parts, mind=ExplainingMind(mind))) if isinstance(mind, AnsweringMind) else self
 
     async def turn_away(self, line: Line) -> str:
         """No room: a sentence, and the people's queue."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from hotline.lines import BotAudio, BotEvent, CallStart, Ended, HungUp, Key, LineEvent
+from hotline.lines import BotAudio, BotEvent, CallStart, Ended, HungUp, Key, LineEvent, Why
 from hotline.metrics import CALLER_FRAMES
 from hotline.v1 import hotline_pb2 as pb
 from hotline.wire import UNKNOWN_FRAME, WireError, bot_frame, caller_event, refusal_frame
@@ -76,7 +76,7 @@ class GrpcLine:
 
     async def send(self, event: BotEvent) -> None:
         """Queue an event; waits while the client is slow. Nothing after the break or after `end`."""
-        if self.broken.is_set() or self.ended:
+        if self.broken.is_set() or self.ended or isinstance(event, Why):
             return
         self.ended = isinstance(event, Ended)
         sequence = self._sequence

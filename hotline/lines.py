@@ -9,6 +9,7 @@ from typing import Protocol
 from asr.types import AudioPacket
 from hotline.sound.codec import Codec
 from hotline.stamps import Stamps
+from llm.types import Explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +172,16 @@ class Trouble:
     what_to_do: str
 
 
-BotEvent = BotAudio | Mark | Clear | Transcript | ReplyText | Transfer | Ended | TurnFigures | Trouble
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why a turn was answered as it was; for people at this machine, never on a wire."""
+
+    turn: int
+    explained: Explained
+
+
+WireEvent = BotAudio | Mark | Clear | Transcript | ReplyText | Transfer | Ended | TurnFigures | Trouble
+BotEvent = WireEvent | Why
 
 
 class Line(Protocol):

@@ -12,11 +12,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from hotline.lines import Line, ReplyText
+from hotline.lines import Line, ReplyText, Why
 from hotline.parts import Speaking
 from hotline.playout import Clip, Playout
 from hotline.stamps import Stamps
-from llm.types import AskedFor, Clause, Close, HandOver, MaskedText, Routed, Step
+from llm.types import AskedFor, Clause, Close, Explained, HandOver, MaskedText, Routed, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +78,8 @@ class Reply:
                         mouth.committed(self.reply_id, step)
                     case Close() | AskedFor():
                         self.ending = step
+                    case Explained():
+                        await mouth.line.send(Why(turn=self.turn, explained=step))
                     case _:
                         assert_never(step)
                 self._more.set()

@@ -15,7 +15,6 @@ from hotline.desk import AskClause, AskDone, MaskedQuestion
 from hotline.errors import HotlineError
 from hotline.lines import (
     BotAudio,
-    BotEvent,
     CallStart,
     Clear,
     Ended,
@@ -34,6 +33,7 @@ from hotline.lines import (
     Trouble,
     TurnFigures,
     Typed,
+    WireEvent,
 )
 from hotline.sound.codec import Codec
 from hotline.stamps import Stamps
@@ -219,7 +219,7 @@ _TRANSLATE: Mapping[str, Callable[[pb.CallerFrame], LineEvent]] = MappingProxyTy
 # ---------------------------------------------------------------- bot → caller
 
 
-def bot_frame(event: BotEvent, *, sequence: int = 0) -> pb.BotFrame:  # noqa: PLR0911  one return a kind of event
+def bot_frame(event: WireEvent, *, sequence: int = 0) -> pb.BotFrame:  # noqa: PLR0911  one return a kind of event
     """The frame for an event. sequence: the number of an audio packet, counted over the call."""
     match event:
         case BotAudio():

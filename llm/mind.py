@@ -113,7 +113,7 @@ class AnsweringMind:
         self._search = Retriever(self.entries)
         self._dense = dense
         self._words = words
-        self._doubts = partial(doubts, region=settings.region, words=words)
+        self.doubts_of = partial(doubts, region=settings.region, words=words)
         self._pool = HotPool(settings, words)
         self._emergency = EmergencyRule()
         self._safety = SafetyRule()
@@ -266,7 +266,7 @@ class AnsweringMind:
         if not fits or fits[0][0] < _FITS_FROM or (len(fits) > 1 and fits[0][0] - fits[1][0] < self._settings.stored_margin):
             return None
         score, _, entry = fits[0]
-        if any(doubt.hard for doubt in self._doubts(found.said, entry)):
+        if any(doubt.hard for doubt in self.doubts_of(found.said, entry)):
             return None
         return speak(Route.STORED, answering_text(found.said, entry), score, "fits one of the candidates", entry)
 
@@ -303,6 +303,7 @@ class AnsweringMind:
             async with aclosing(checked_clauses(engine, prompt, used, question, self._settings.generate)) as written:
                 while (text := await _next_clause(written, None if spoken else timely.within_ms)) is not None:
                     if isinstance(text, Refused):
+                        dialogue.note(text.why)
                         break
                     if not spoken:
                         why = f"generated: {timely}"
@@ -312,8 +313,8 @@ class AnsweringMind:
                     yield Clause(text=text, source_ids=ids)  # noqa: ASYNC119  consumer closes us
                 else:
                     return
-        except AnsweringError:
-            pass  # late or broken: the caller hears the stored sentence or a person instead
+        except AnsweringError as error:  # late or broken: the caller hears the stored sentence or a person instead
+            dialogue.note(error.code)
         if spoken:
             for text in clauses(phrases.NOT_KNOWN):
                 yield Clause(text=text)
@@ -331,7 +332,7 @@ class AnsweringMind:
         offers = self._offers(found)
         if not offers:
             return speak(Route.CLARIFY, phrases.SAY_OTHERWISE, sure(best.score if best else 0.0), why)
-        elsewhere = any(doubt.about is About.REGION for doubt in self._doubts(found.asked, offers[0]))
+        elsewhere = any(doubt.about is About.REGION for doubt in self.doubts_of(found.asked, offers[0]))
         asked = phrases.did_you_mean([entry.question for entry in offers], offers[0].region if elsewhere else "")
         return speak(Route.CLARIFY, asked, sure(found.passages[0].score), why, *offers)
 
@@ -341,11 +342,11 @@ class AnsweringMind:
             return ()
         at_least = _OFFER_MEANT_FROM if found.meant else _OFFER_FROM
         near = [passage for passage in found.passages if passage.score >= at_least and self._same_thing(found.asked, passage.entry)]
-        near = [p for p in near if not any(d.hard for d in self._doubts(found.asked, p.entry))] or near
+        near = [p for p in near if not any(d.hard for d in self.doubts_of(found.asked, p.entry))] or near
         return tuple(passage.entry for passage in near[:2] if near[0].score - passage.score < self._settings.hot_margin)
 
     def _same_thing(self, asked: str, entry: Entry) -> bool:
-        return not any(doubt.about is About.WORD for doubt in self._doubts(asked, entry))
+        return not any(doubt.about is About.WORD for doubt in self.doubts_of(asked, entry))
 
     def _offered(self, dialogue: Dialogue) -> tuple[Entry, ...]:
         """The candidates of our last question, found again in what was played."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
 
 class AnsweringError(Exception):
@@ -225,7 +225,47 @@ class Close:
     """The caller is done: say goodbye and end."""
 
 
-Step = Routed | Clause | AskedFor | HandOver | Close
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """An item that the masker hid. kind: as in a placeholder; length: characters of the original; complete: as in `Span`."""
+
+    kind: str
+    placeholder: str
+    length: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """An entry that was looked at. lead: its score less the next one's; doubts: of the gate, by name and word of our lists."""
+
+    entry_id: str
+    score: float
+    lead: float
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """Why an answer came out as it did; the last step, only from who was built to tell. Holds none of the caller's words.
+
+    why: as in `Routed.explain`; failed: checks that a generated answer did not pass, or what broke.
+    """
+
+    route: Route
+    confidence: float
+    why: str
+    hidden: tuple[Hidden, ...] = ()
+    intent: Intent | None = None
+    considered: tuple[Considered, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+Step = Routed | Clause | AskedFor | HandOver | Close | Explained
+
+
+def _to_nobody(_name: str) -> None:
+    """Nobody asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +282,7 @@ class Exchange:
 class Dialogue:
     """What an answer may depend on. clarified: clarifying questions in a row; asked_for: personal data asked for just now.
 
-    is_spoken: the caller listens, and a silence is noticed sooner than on a screen.
+    is_spoken: the caller listens, and a silence is noticed sooner than on a screen. note: told what did not pass, by name.
     """
 
     is_spoken: bool = False
@@ -250,6 +290,7 @@ class Dialogue:
     clarified: int = 0
     asked_for: Personal | None = None
     today: dt.date | None = None
+    note: Callable[[str], None] = _to_nobody
 
 
 class Masker(Protocol):
@@ -264,7 +305,10 @@ class Mind(Protocol):
     """Finds answers. Stateless between calls."""
 
     def answer(self, question: MaskedText, dialogue: Dialogue) -> AsyncGenerator[Step, None]:
-        """Steps of one answer: `Routed`, then clauses, then at most one of AskedFor, HandOver, Close. Consume inside aclosing."""
+        """Steps of one answer: `Routed`, then clauses, then at most one of AskedFor, HandOver, Close. Consume inside aclosing.
+
+        A mind that explains itself says `Explained` after that.
+        """
         ...
 
 
