@@ -6,6 +6,7 @@ First every recording is looked at; only then, and only if one can be played, a 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -125,9 +126,10 @@ async def replay_at(
     if playable:
         folders = _fresh_folders(settings.out_dir, playable)
         async with booth as open_booth:
-            how = open_booth.how
+            how, began_s = open_booth.how, time.perf_counter()  # not the loop's clock: it may jump
             with Progress(len(playable), tell, on_terminal=on_terminal) as progress:
                 await _play_all(folders, reports, _Player(open_booth, settings, references), progress)
+            tell(_speed(reports.values(), time.perf_counter() - began_s))
     ordered = [reports[path] for path in found.files]
     page = await asyncio.to_thread(_write_reports, ordered, settings.out_dir, how)
     tell(f"report: {page}")
@@ -226,6 +228,11 @@ async def _play(leg: CallerLeg, caller: Samples, keys: Iterable[KeyPress], setti
     said_ms = leg.now_ms
     await leg.until(lambda: leg.now_ms - said_ms > settings.tail_s * 1000)
     leg.hang_up()
+
+
+def _speed(reports: Iterable[CallReport], took_s: float) -> str:
+    calls_s = sum(report.leg.duration_ms for report in reports if report.leg is not None) / 1000
+    return f"{calls_s:.0f} s of calls in {took_s:.1f} s: {calls_s / max(took_s, 0.001):.1f} times the speed of speech"
 
 
 def _has_come(leg: CallerLeg, due_ms: int) -> bool:
