@@ -47,6 +47,8 @@ class Doubt:
         return f"{self.about.value}:{self.word}" if self.word else self.about.value
 
 
+_NEARLY_ALL = 0.8  # of the wordings
+_ENOUGH_WORDINGS = 8
 _OF_AMOUNTS = frozenset("钱费收罚价格贵块元比例")
 _LIGHT = re.compile("一[排堆群伙]|没法|[领办弄搞]法")
 _WHERE = re.compile("在哪[里儿]?$|在什么地方$|(?<![改更换])地址(?:是|在|呢|$)|怎么走|位置")
@@ -130,9 +132,19 @@ def _turned(question: str, entry: Entry, words: Words) -> list[Doubt]:
     missing = [word for word, turn in words.turns if turn.search(asked) and not any(map(turn.search, wordings))]
     if words.elsewhere.search(asked) and not any(map(words.elsewhere.search, wordings)):
         missing.append("异地")
-    narrow = any(all(map(only.search, wordings)) and not _is_heard(only, asked) for only in words.narrow)
+    said = [only for only in words.narrow if sum(1 for text in wordings if only.search(text)) >= _NEARLY_ALL * len(wordings)]
+    required = _required(entry, words)
+    narrow = any(not _is_heard(only, asked) for only in said) or bool(required and not required & set(map(sound_of, asked)))
     missing += ["范围"] * narrow
     return [Doubt(about=About.STRANGE, hard=True, word=word) for word in missing]
+
+
+@functools.lru_cache(maxsize=2048)
+def _required(entry: Entry, words: Words) -> frozenset[str]:
+    """Sounds that every wording has: a question without any of them is about something else. Of few wordings that says nothing."""
+    wordings = (entry.question, *entry.paraphrases)
+    held = (frozenset(sound_of(char) for char in content(text) if char not in words.neutral) for text in wordings)
+    return frozenset.intersection(*held) if len(wordings) >= _ENOUGH_WORDINGS else frozenset()
 
 
 def _is_heard(only: re.Pattern[str], folded: str) -> bool:
