@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotline import cer
-from hotline.call_events import CallEvent, turns_of
+from hotline.call_events import CallEvent, EventsWrong, turns_of
 from hotline.caller_leg import CallerLeg, LegSettings, open_channel, until_bot_is_quiet
 from hotline.certificates import ClientTls, channel_credentials
 from hotline.errors import OURS, explain
@@ -40,6 +40,7 @@ Samples = NDArray[np.float32]
 Tell = Callable[[str], None]
 
 LINE_HZ = 8000
+STEERING_KEYS, HIDDEN_KEY = ("0", "*", "#"), "•"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +132,15 @@ async def replay_at(
                 await _play_all(folders, reports, _Player(open_booth, settings, references), progress)
             tell(_speed(reports.values(), time.perf_counter() - began_s))
     ordered = [reports[path] for path in found.files]
-    page = await asyncio.to_thread(_write_reports, ordered, settings.out_dir, how)
-    tell(f"report: {page}")
+    wrong = any(report.error for report in ordered)
+    try:
+        tell(f"report: {await asyncio.to_thread(_write_reports, ordered, settings.out_dir, how)}")
+    except OSError as error:
+        wrong = True
+        tell(f"the report can't be written: {error.strerror}")
     for line in closing(ordered):
         tell(line)
-    return 1 if any(report.error for report in ordered) else 0
+    return 1 if wrong else 0
 
 
 async def replay_file(path: Path, folder: Path, booth: Booth, settings: ReplaySettings) -> CallReport:
@@ -230,6 +235,13 @@ async def _play(leg: CallerLeg, caller: Samples, keys: Iterable[KeyPress], setti
     leg.hang_up()
 
 
+def _without_digits(event: CallEvent) -> CallEvent:
+    """Keys of a real caller may spell a number that nobody has masked; 0, * and # only steer the call."""
+    if event.kind != "key" or event.text("digit") in STEERING_KEYS:
+        return event
+    return replace(event, fields={**event.fields, "digit": HIDDEN_KEY})
+
+
 def _speed(reports: Iterable[CallReport], took_s: float) -> str:
     calls_s = sum(report.leg.duration_ms for report in reports if report.leg is not None) / 1000
     return f"{calls_s:.0f} s of calls in {took_s:.1f} s: {calls_s / max(took_s, 0.001):.1f} times the speed of speech"
@@ -240,14 +252,17 @@ def _has_come(leg: CallerLeg, due_ms: int) -> bool:
 
 
 def _write(leg: CallerLeg, folder: Path, title: str) -> None:
+    leg.recording.events[:] = map(_without_digits, leg.recording.events)
     leg.recording.write(folder)
     write_timeline(folder, title=title)
 
 
 def _write_reports(reports: Sequence[CallReport], out_dir: Path, how: str) -> Path:
+    page = write_reports(reports, out_dir, how=how)
     if any(report.folder is not None for report in reports):
-        write_overview(out_dir)
-    return write_reports(reports, out_dir, how=how)
+        with suppress(EventsWrong):  # of another run's call in this folder: no reason to fail this one
+            write_overview(out_dir)
+    return page
 
 
 def _fresh_folders(out_dir: Path, paths: Iterable[Path]) -> dict[Path, Path]:

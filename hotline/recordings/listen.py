@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotline.recordings.types import Party, Recording, RecordingEmpty, Role, Samples, Stream, near_rate_hz, note
+from hotline.sound.codec import Codec, detect_wrong_law, encode
 
 SOUND_DBOV = -42.0
 FRAME_MS = 20
@@ -16,6 +17,8 @@ FRAMES_IN_A_ROW = 3  # a click is no sound
 TELEPHONE_HZ = (8000, 16_000)
 SHORT_MS = 200
 STEREO = 2
+LAW_SAMPLES = 80_000  # ten seconds are enough to tell
+_LAWS = (Codec.PCMA, Codec.PCMU)
 
 LEAK_WITHIN_MS = 60
 LEAK_LIKENESS = 0.8
@@ -39,6 +42,8 @@ def listened(path: Path, stream: Stream) -> Recording:
     parties = _parties(stream, ears, notes)
     if all(party.began_ms is None for party in parties):
         note(notes, "holds silence only")
+    if _is_other_law(stream, ears.began_ms):
+        note(notes, f"sounds as if it were not {stream.codec}, but the other law of G.711")
     duration_ms = ears.frames * 1000 // stream.rate_hz
     if duration_ms < SHORT_MS:
         note(notes, f"only {duration_ms} ms long")
@@ -54,6 +59,21 @@ def listened(path: Path, stream: Stream) -> Recording:
         keys=stream.keys,
         read=stream.blocks,
     )
+
+
+def _is_other_law(stream: Stream, began_ms: list[int | None]) -> bool:
+    """Whether the first seconds of sound are in the other law than the file says. False where it isn't G.711 at all."""
+    first_ms = min((at for at in began_ms if at is not None), default=None)
+    if stream.codec not in {codec.value for codec in _LAWS} or first_ms is None:
+        return False
+    party = began_ms.index(first_ms)
+    skip, heard = first_ms * stream.rate_hz // 1000, np.zeros(0, np.float32)
+    for block in stream.blocks():
+        heard = np.concatenate((heard, block[skip:, party]))[:LAW_SAMPLES]
+        skip = max(0, skip - len(block))
+        if len(heard) == LAW_SAMPLES:
+            break
+    return detect_wrong_law(encode(heard, Codec(stream.codec)), Codec(stream.codec))
 
 
 def _parties(stream: Stream, ears: _Ears, notes: list[str]) -> tuple[Party, ...]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import aclosing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from test_replay import TONE, TalkingDesk, clip, serving
 
-from hotline import progress, replay
-from hotline.lines import Line, Transcript
+from hotline import cli, progress, replay
+from hotline.lines import HungUp, Key, Line, LineEvent, Transcript
 from hotline.recordings.types import NotARecording
 from hotline.replay import ReplaySettings, replay_files, replay_here
 from hotline.replay_report import CallReport, closing, summary
@@ -23,6 +24,24 @@ class HearingDesk(TalkingDesk):
     async def _talk(self, line: Line) -> str:
         await line.send(Transcript(turn=1, masked_text="我的手机号是〈手机号·1〉谢谢", start_ms=100, end_ms=400))
         return await super()._talk(line)
+
+
+class KeyDesk(TalkingDesk):
+    """Notes the keys."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[LineEvent] = []
+
+    async def _talk(self, line: Line) -> str:
+        async with aclosing(line.events()) as events:
+            async for event in events:
+                match event:
+                    case Key():
+                        self.keys.append(event)
+                    case HungUp():
+                        break
+        return "hangup"
 
 
 def report_of(folder: Path) -> dict[str, object]:
@@ -79,14 +98,15 @@ async def test_keys_of_the_caller_are_pressed_in_their_place(tmp_path: Path) -> 
     pressed = key(5, number=65_600, stamp=2**32 - 800 + 3200, at_s=0.4)
     path = tmp_path / "call.pcap"
     path.write_bytes(pcap([*invite(), *spoken(sound), *spoken(sound, back=True), *pressed]))
-    desk = TalkingDesk()
+    desk = KeyDesk()
     desk.transfer_after_ms = -1
     async with serving(desk) as target:
         settings = ReplaySettings(target=target, out_dir=tmp_path / "out", tail_s=0.2)
         assert await replay_files([path], settings, tell=lambda _: None) == 0
     events = [json.loads(line) for line in (tmp_path / "out" / "call" / "events.jsonl").read_text("utf-8").splitlines()]
     (press,) = [event for event in events if event["kind"] == "key"]
-    assert press["digit"] == "5"
+    assert press["digit"] == "•"  # a caller's keys may spell a number
+    assert Key(digit="5") in desk.keys
     assert 360 <= press["at_ms"] <= 600
 
 
@@ -123,3 +143,24 @@ def test_a_bar_on_a_terminal_tells_only_what_went_wrong(capsys: pytest.CaptureFi
     assert "✗ b" in shown.out + shown.err
     assert "2/3" in shown.err
     assert "→ a" not in shown.out
+
+
+async def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("in the way", "utf-8")
+    told: list[str] = []
+    async with serving(HearingDesk()) as target:
+        settings = ReplaySettings(target=target, out_dir=tmp_path / "out", tail_s=1)
+        assert await replay_files([clip(tmp_path / "a.wav", TONE)], settings, tell=told.append) == 1
+    assert any("report can't be written" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--fast", "--target", "h:1"], ["--raw", "mp3"], ["--jobs", "0"], ["--tail", "-1"], ["--channel", "middle"]],
+    ids=" ".join,
+)
+def test_wrong_usage_is_2(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["replay", "a.wav", *wrong])
+    assert left.value.code == 2
+    assert wrong[0] in capsys.readouterr().err

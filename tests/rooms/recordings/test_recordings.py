@@ -238,6 +238,18 @@ def test_what_has_a_head_is_read_by_it_all_the_same(tmp_path: Path) -> None:
     assert is_recording(path)
 
 
+@pytest.mark.parametrize("law", [Codec.PCMA, Codec.PCMU])
+def test_speech_in_the_other_law_is_told(tmp_path: Path, law: Codec) -> None:
+    clip = Path(__file__).parents[3].parent / "shared" / "audio" / "zh_aishell_BAC009S0724W0121.wav"
+    if not clip.is_file():
+        pytest.skip("the human clips (../shared/audio) are not here")
+    said = open_recording(clip).samples(0, 8000)
+    right, wrong = ("pcma", "pcmu") if law is Codec.PCMA else ("pcmu", "pcma")
+    path = saved(tmp_path, encode(np.concatenate([np.zeros(40_000, np.float32), said]), law))
+    assert open_recording(path, raw=raw_format(right)).notes == ()
+    assert open_recording(path, raw=raw_format(wrong)).notes == (f"sounds as if it were not {wrong}, but the other law of G.711",)
+
+
 # ---------------------------------------------------------------- who is who
 
 
