@@ -1,4 +1,4 @@
-"""The same call by typing: `hotline text`, or a script with an exit code. Typed words → call → lines on the screen.
+"""The same call by typing: `hotline text`, or scripts with an exit code. Typed words → call → lines on the screen.
 
 Runs the very call code of the telephone, with another source and sink.
 """
@@ -8,143 +8,130 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-import json
+import signal
 import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from hotline.compose import open_desk
+from hotline import text_line
+from hotline.compose import Desk, open_desk
 from hotline.config import Settings
+from hotline.errors import HotlineError
 from hotline.handoff.types import MqttSettings
-from hotline.lines import (
-    BotEvent,
-    CallStart,
-    Ended,
-    HungUp,
-    Key,
-    LineEvent,
-    Mark,
-    ReplyText,
-    Transcript,
-    Transfer,
-    TransferResult,
-    TurnFigures,
-    Typed,
-)
-from hotline.scripts import CallScript, ScriptStep, load_script, unmet
+from hotline.lines import CallStart, HungUp, Key, LineEvent, Typed
+from hotline.recorded_script import script_text
+from hotline.scripts import CallScript, ScriptStep, load_script, load_scripts, unmet
+from hotline.text_line import Exchanged, TextLine, act_of_words, is_key
+from hotline.why import in_words
 
-ANSWER_WITHIN_S = 90.0
+__all__ = ["Exchanged", "TextLine", "run_script", "run_typed", "text_call"]
+
+INTERRUPTED = 130
 _LINES_AHEAD = 64
+_GRACE_S = 0.5
+_NO_WHY = "  为何  上一轮没有经过判断（问候、按键，或还没有说话）"
+_PROMPT = "来电> "
+_HELP = """  直接打字就是来电者说的话。另有：
+    /0 … /9 /* /#   按键：0 转人工；问到评价时 1 到 5 是评价
+    /why            上一轮为何这样答
+    /bye            挂机（Ctrl-D、Ctrl-C 也是）
+    /help           这张单子"""
 
 
-@dataclass(slots=True, kw_only=True)
-class Exchanged:
-    """What one step of the caller led to."""
+class RecordingTaken(HotlineError):
+    """There is a file already where a recording should go."""
 
-    route: str = ""
-    masked: str = ""
-    answer: str = ""
-    sources: tuple[str, ...] = ()
-    latency_ms: int | None = None
+    code = "text.recording_taken"
 
 
-@dataclass(slots=True, kw_only=True)
-class TextLine:
-    """A line without sound. show: prints for people; each `typed` is one turn of the caller, None hangs up."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOptions:
+    """How a typed call is run and shown. scripts: files or folders, none: somebody types. record: where to write a script of it."""
 
-    start: CallStart
-    show: Callable[[str], None]
+    scripts: Sequence[Path] = ()
     as_json: bool = False
-    exchanges: list[Exchanged] = field(default_factory=lambda: [Exchanged()])
-    ending: str = ""
-    _inbox: asyncio.Queue[LineEvent] = field(default_factory=lambda: asyncio.Queue(maxsize=8))
-    _quiet: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def events(self) -> AsyncGenerator[LineEvent, None]:
-        """What was typed, until a hang-up."""
-        while True:
-            event = await self._inbox.get()
-            yield event
-            if isinstance(event, HungUp):
-                return
-
-    async def send(self, event: BotEvent) -> None:
-        """Show one event."""
-        exchange = self.exchanges[-1]
-        match event:
-            case Transcript(masked_text=masked):
-                exchange.masked = masked
-                self._print(event, f"  听到  {masked}")
-            case ReplyText(text=text, route=route, source_ids=sources):
-                exchange.answer += text
-                exchange.sources = tuple(dict.fromkeys((*exchange.sources, *sources)))
-                exchange.route = route if route != "filler" else exchange.route
-                self._print(event, f"  热线  {text}  [{route}{' ' + ','.join(sources) if sources else ''}]")
-            case TurnFigures(stamps=stamps):
-                exchange.latency_ms = stamps.voice_to_voice_ms
-                self._print(event, "")
-            case Transfer(reason=reason, ticket=ticket, summary=summary):
-                self._print(event, f"  转人工 {reason} 工单 {ticket}\n  摘要  {summary}")
-                await self._inbox.put(TransferResult(ticket=ticket, outcome="accepted"))
-            case Mark(name="end"):
-                self._quiet.set()
-            case Ended(reason=reason):
-                self.ending = reason
-                self._print(event, f"  结束  {reason}")
-                self._quiet.set()
-            case _:
-                pass
-
-    async def type(self, event: LineEvent) -> None:
-        """The caller's next act."""
-        if self.ending:
-            return
-        if not isinstance(event, Key) or event.digit == "0":  # other keys mean nothing yet: nothing will be said to them
-            self._quiet.clear()
-        self.exchanges.append(Exchanged())
-        await self._inbox.put(event)
-
-    async def quiet(self) -> bool:
-        """Until the bot has said what it had to say. False: it says nothing."""
-        try:
-            async with asyncio.timeout(ANSWER_WITHIN_S):
-                await self._quiet.wait()
-        except TimeoutError:
-            return False
-        return True
-
-    def _print(self, event: BotEvent, line: str) -> None:
-        if self.as_json:
-            self.show(json.dumps({"event": type(event).__name__, **asdict(event)}, ensure_ascii=False))
-        elif line:
-            self.show(line)
+    explains: bool = False
+    record: Path | None = None
 
 
-async def text_call(
-    settings: Settings, *, script: Path | None = None, as_json: bool = False, show: Callable[[str], None] = print
-) -> int:
-    """One typed call on this machine, without a server. Returns 0, or 1 when an expectation of the script fails."""
-    steps = load_script(script) if script is not None else None
+async def text_call(settings: Settings, options: TextOptions | None = None, *, show: Callable[[str], None] = print) -> int:
+    """Typed calls on this machine, without a server. 0; 1 when an expectation fails; 130 when interrupted."""
+    options = options or TextOptions()
+    scripts = load_scripts(options.scripts)
+    if options.record is not None and options.record.exists():
+        raise RecordingTaken(f"{options.record} exists", what_to_do="name another file with --record, or remove it")
     with tempfile.TemporaryDirectory(prefix="hotline-text-") as folder:
         async with open_desk(_for_practice(settings, folder), audible=False) as desk:
-            line = TextLine(start=CallStart(call_id=uuid.uuid4().hex, trunk="text"), show=show, as_json=as_json)
-            async with asyncio.TaskGroup() as tasks:
-                running = tasks.create_task(desk.answer(line), name="call")
-                wrong = await (run_script(line, steps) if steps is not None else run_typed(line))
-                await running
-    for each in wrong:
-        show(json.dumps({"event": "Unmet", "what": each}, ensure_ascii=False) if as_json else f"✗ {each}")
-    return 1 if wrong else 0
+            table = _Table(desk=desk.explaining(), options=options, show=show)
+            return await (table.play(scripts) if scripts else table.type())
 
 
-def _for_practice(settings: Settings, folder: str) -> Settings:
-    """A record and a broker of its own: a typed call makes no real ticket, and carries no real offer away."""
-    record = replace(settings.record, url=f"sqlite+aiosqlite:///{folder}/record.db")
-    return replace(settings, record=record, mqtt=MqttSettings(port=0))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """A desk to practise at."""
+
+    desk: Desk
+    options: TextOptions
+    show: Callable[[str], None]
+
+    async def play(self, scripts: Sequence[tuple[Path, CallScript]]) -> int:
+        """Every script, each in a call of its own."""
+        failed = 0
+        for path, script in scripts:
+            if len(scripts) > 1:
+                self._tell("Script", f"■ {script.title}（{path}）", file=str(path), title=script.title)
+            wrong = await self._call(self._line(), partial(run_script, script=script))
+            self._tell_unmet(wrong)
+            failed += bool(wrong)
+        if len(scripts) > 1:
+            told = f"{len(scripts)} 个脚本，{len(scripts) - failed} 个通过"
+            self._tell("Result", told, scripts=len(scripts), failed=failed)
+        return 1 if failed else 0
+
+    async def type(self) -> int:
+        """One call that somebody types."""
+        line, interrupted = self._line(), asyncio.Event()
+        with _interrupts(line, interrupted):
+            await self._call(line, run_typed)
+        if self.options.record is not None and len(line.exchanges) > 1:
+            return await self._record(line, self.options.record)
+        return INTERRUPTED if interrupted.is_set() else 0
+
+    async def _record(self, line: TextLine, path: Path) -> int:
+        """Write the script, and play it at once: it must do what it says."""
+        text = script_text(path.stem, line.exchanges, line.ending, self.desk.parts.new_masker)
+        await asyncio.to_thread(path.write_text, text, "utf-8")
+        self._tell("Recorded", f"  脚本  {path}", file=str(path))
+        script = await asyncio.to_thread(load_script, path)
+        again = TextLine(start=self._start(), show=lambda _: None)
+        wrong = await self._call(again, partial(run_script, script=script))
+        self._tell_unmet(wrong)
+        return 1 if wrong else 0
+
+    async def _call(self, line: TextLine, run: Callable[[TextLine], Awaitable[list[str]]]) -> list[str]:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(self.desk.answer(line), name="call")
+            wrong = await run(line)
+            await running
+        return wrong
+
+    def _line(self) -> TextLine:
+        return TextLine(start=self._start(), show=self.show, as_json=self.options.as_json, explains=self.options.explains)
+
+    def _start(self) -> CallStart:
+        return CallStart(call_id=uuid.uuid4().hex, trunk="text")
+
+    def _tell_unmet(self, wrong: Sequence[str]) -> None:
+        for each in wrong:
+            self._tell("Unmet", f"✗ {each}", what=each)
+
+    def _tell(self, event: str, told: str, **fields: object) -> None:
+        self._line().tell(event, told, **fields)
 
 
 async def run_script(line: TextLine, script: CallScript) -> list[str]:
@@ -159,7 +146,7 @@ async def run_script(line: TextLine, script: CallScript) -> list[str]:
             line.show(f"  来电  {_told(step)}")
         await line.type(_event_of(step))
         if not await line.quiet():
-            wrong.append(f"step {number}: no answer within {ANSWER_WITHIN_S:.0f} s")
+            wrong.append(f"step {number}: no answer within {text_line.ANSWER_WITHIN_S:.0f} s")
             break
         got = line.exchanges[-1]
         missed = unmet(step.expect, route=got.route, answer=got.answer, masked=got.masked, sources=got.sources)
@@ -171,21 +158,74 @@ async def run_script(line: TextLine, script: CallScript) -> list[str]:
 
 
 async def run_typed(line: TextLine) -> list[str]:
-    """Read turns from standard input until its end, `/0` for key 0, `/bye` to hang up."""
+    """Read turns from standard input, until its end or the call's. Nothing is expected, so nothing is wrong."""
     typed: asyncio.Queue[str | None] = asyncio.Queue()
     room = threading.Semaphore(_LINES_AHEAD)
     threading.Thread(target=_read, args=(asyncio.get_running_loop(), typed, room), name="keyboard", daemon=True).start()
-    await line.quiet()
-    while not line.ending:
-        text = await typed.get()
-        room.release()
-        if text is None or text == "/bye":
-            break
-        if text.strip():
-            await line.type(Key(digit="0") if text == "/0" else Typed(text=text))
-            await line.quiet()
-    await _finish(line)
+    async with asyncio.TaskGroup() as tasks:
+        watching = tasks.create_task(_tell_end(line, typed), name="end")
+        await line.quiet()
+        while not line.ending:
+            _prompt(line)
+            text = await typed.get()
+            room.release()
+            if text is None or text == "/bye":
+                break
+            await _take(line, text.strip())
+        await _finish(line)
+        watching.cancel()
     return []
+
+
+async def _take(line: TextLine, text: str) -> None:
+    """One typed line: a command of ours, or the caller's act."""
+    match text:
+        case "":
+            return
+        case "/help":
+            line.tell("Help", _HELP, text=_HELP)
+        case "/why":
+            last = line.exchanges[-1].explained
+            words = "\n".join(in_words(last)) if last is not None else _NO_WHY
+            line.tell("Why", words, explained=asdict(last) if last is not None else None)
+        case _ if text.startswith("/") and not is_key(text):
+            line.tell("UnknownCommand", "  没有这个命令；/help 看有哪些")
+        case _:
+            await line.type(act_of_words(text))
+            await line.quiet()
+
+
+async def _tell_end(line: TextLine, typed: asyncio.Queue[str | None]) -> None:
+    """Whoever waits for the keyboard learns that the call is over."""
+    await line.over.wait()
+    typed.put_nowait(None)
+
+
+@contextlib.contextmanager
+def _interrupts(line: TextLine, interrupted: asyncio.Event) -> Generator[None, None, None]:
+    """Ctrl-C hangs up, and the call ends as calls do; the second one ends the program."""
+    loop = asyncio.get_running_loop()
+
+    def hang_up() -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        interrupted.set()
+        line.hang_up()
+
+    try:
+        loop.add_signal_handler(signal.SIGINT, hang_up)
+    except (NotImplementedError, RuntimeError, ValueError):  # another system, or no main thread: then it is as ever
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _prompt(line: TextLine) -> None:
+    if not line.as_json and sys.stdin.isatty():
+        sys.stdout.write(_PROMPT)
+        sys.stdout.flush()
 
 
 def _read(loop: asyncio.AbstractEventLoop, typed: asyncio.Queue[str | None], room: threading.Semaphore) -> None:
@@ -201,12 +241,17 @@ def _read(loop: asyncio.AbstractEventLoop, typed: asyncio.Queue[str | None], roo
 
 async def _finish(line: TextLine) -> None:
     """Give a transfer or goodbye the moment it needs, then hang up."""
-    for _ in range(50):
-        if line.ending:
-            return
-        await asyncio.sleep(0.01)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_GRACE_S):
+            await line.over.wait()
     await line.type(HungUp(reason="caller"))
     await line.quiet()
+
+
+def _for_practice(settings: Settings, folder: str) -> Settings:
+    """A record and a broker of its own: a typed call makes no real ticket, and carries no real offer away."""
+    record = replace(settings.record, url=f"sqlite+aiosqlite:///{folder}/record.db")
+    return replace(settings, record=record, mqtt=MqttSettings(port=0))
 
 
 def _event_of(step: ScriptStep) -> LineEvent:

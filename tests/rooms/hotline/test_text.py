@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from hotline import text
+from hotline import text, text_line
 from hotline.compose import Desk, open_desk
 from hotline.config import RecordSettings, Settings
 from hotline.handoff.types import MqttSettings
 from hotline.lines import CallStart, HungUp, Key, Typed
 from hotline.scripts import CallScript, ScriptStep, ScriptWrong
-from hotline.text import TextLine, run_script, run_typed, text_call
+from hotline.text import TextLine, TextOptions, run_script, run_typed, text_call
 
 ANSWERED = """
 title: 一个电话里什么都有
@@ -60,7 +60,7 @@ def script(tmp_path: Path) -> Callable[[str], Path]:
 
 async def test_a_call_is_answered_masked_and_handed_over(settings: Settings, script: Callable[[str], Path], tmp_path: Path) -> None:
     shown: list[str] = []
-    assert await text_call(settings, script=script(ANSWERED), show=shown.append) == 0
+    assert await text_call(settings, TextOptions(scripts=[script(ANSWERED)]), show=shown.append) == 0
     told = "\n".join(line for line in shown if not line.startswith("  来电"))
     assert "人工智能" in told
     assert "〈手机号·1〉" in told
@@ -80,7 +80,7 @@ steps:
   - hang_up: true
   - say: 喂？
 """)
-    assert await text_call(settings, script=wrong, show=shown.append) == 1
+    assert await text_call(settings, TextOptions(scripts=[wrong]), show=shown.append) == 1
     assert [line for line in shown if line.startswith("✗")] == [
         "✗ step 1: route hot, expected person",
         "✗ step 1: answer lacks '火星'",
@@ -92,7 +92,7 @@ steps:
 async def test_as_json_every_line_is_an_event(settings: Settings, script: Callable[[str], Path]) -> None:
     shown: list[str] = []
     call = script("steps:\n  - say: 谢谢，再见\n    expect: {route: hot}\n")
-    assert await text_call(settings, script=call, as_json=True, show=shown.append) == 1
+    assert await text_call(settings, TextOptions(scripts=[call], as_json=True), show=shown.append) == 1
     events = [json.loads(line)["event"] for line in shown]
     assert events[:3] == ["ReplyText"] * 3
     assert events[-2:] == ["Ended", "Unmet"]
@@ -100,8 +100,8 @@ async def test_as_json_every_line_is_an_event(settings: Settings, script: Callab
 
 
 async def test_a_broken_script_is_told_before_anything_starts(settings: Settings, script: Callable[[str], Path]) -> None:
-    with pytest.raises(ScriptWrong, match=r"call.yaml: steps/0"):
-        await text_call(settings, script=script("steps:\n  - shout: 喂\n"))
+    with pytest.raises(ScriptWrong, match=r"call.yaml, line 2: steps/0"):
+        await text_call(settings, TextOptions(scripts=[script("steps:\n  - shout: 喂\n")]))
 
 
 # ---------------------------------------------------------------- hostile words
@@ -187,7 +187,7 @@ async def test_typed_lines_are_turns(settings: Settings, monkeypatch: pytest.Mon
 
 
 async def test_a_bot_that_says_nothing_fails_the_step_instead_of_hanging(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "ANSWER_WITHIN_S", 0.05)
+    monkeypatch.setattr(text_line, "ANSWER_WITHIN_S", 0.05)
     line = TextLine(start=CallStart(call_id="c-1"), show=lambda _: None)
     wrong = await run_script(line, CallScript(title="", steps=(ScriptStep(say="喂"), ScriptStep(say="喂"))))
     assert wrong == ["step 1: no answer within 0 s"]
