@@ -67,21 +67,24 @@ _CALLER_DBOV = -24.0
 
 
 class Callers:
-    """Who is on the line; entered for the length of a call."""
+    """Who is on the line; entered for the length of a call. nobody: for tasks; quiet: the same, for threads."""
 
     def __init__(self) -> None:
         self._count = 0
-        self.nobody = asyncio.Event()
+        self.nobody, self.quiet = asyncio.Event(), threading.Event()
         self.nobody.set()
+        self.quiet.set()
 
     def __enter__(self) -> None:
         self._count += 1
         self.nobody.clear()
+        self.quiet.clear()
 
     def __exit__(self, *_: object) -> None:
         self._count -= 1
         if not self._count:
             self.nobody.set()
+            self.quiet.set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +145,11 @@ async def open_desk(
         relay = Relay(store, mqtt)
         background = await stack.enter_async_context(BackgroundTasks())
         background.start(relay.run(), name="relay")
+        callers = Callers()
         entries = await load_knowledge(settings) if entries is None else entries
         tell(f"知识库 {len(entries)} 条")
         parts = Parts(
-            mind=await open_mind(entries, settings, stack, tell),
+            mind=await open_mind(entries, settings, stack, tell, quiet=callers.quiet if audible else None),
             new_masker=partial(CallMasker, mask_budget_ms=settings.answering.mask_budget_ms, clock=time.thread_time),
             join=join_masked,
             is_backchannel=is_backchannel,
@@ -155,7 +159,7 @@ async def open_desk(
             unrecorded=relay.hand_in,
         )
         await asyncio.to_thread(warm_masker)
-        voice, callers = "", Callers()
+        voice = ""
         if audible:
             speech, voice = await _speech(settings, stack, tell)
             if settings.speaking.cache_mb > 0:

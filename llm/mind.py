@@ -238,10 +238,13 @@ class AnsweringMind:
         clear = not found.passages or found.passages[0].score < _GREY_FROM or self._pool.match(found.asked, found.passages).entry
         if self._dense is None or clear or found.mere or is_bare(found.asked):
             return found
-        nearness = await self._dense.nearness(plain(found.asked), self._settings.dense_timeout_ms)
-        if nearness is None:
+        meaning = await self._dense.meaning(plain(found.asked), self._settings.dense_timeout_ms)
+        if meaning is None:
             return found
-        passages = self._search.with_meaning(found.asked, nearness, _SEARCHED, today=dialogue.today, region=self._settings.region)
+        shares = self._intents.shares(found.asked) if self._intents else None
+        passages = self._search.with_meaning(
+            found.asked, meaning, shares, at_most=_SEARCHED, today=dialogue.today, region=self._settings.region
+        )
         return replace(found, passages=tuple(passages), meant=True)
 
     def _stored_steps(self, found: _Found) -> tuple[Step, ...] | None:

@@ -8,19 +8,20 @@ sums; here is what counts as a text, what carries a question, and which entries 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from llm.dense import Meaning
 from llm.index import GramIndex
 from llm.knowledge import is_valid
+from llm.ranking import UNKNOWN_INTENT, Evidence, chance_of, log_share, scores_of
 from llm.types import Entry, Passage
 from llm.wording import carried, plain
 
 _HEARD = 50  # candidates of each voice
-_MEANING = 6.0  # what a cosine weighs beside a lexical score; halved, so that about 1 stays sure
-_UNLIKE = 0.8  # the cosine of texts about different matters
 
 
 class Retriever:
@@ -43,19 +44,55 @@ class Retriever:
         return [Passage(entry=self.entries[number], score=round(score, 4)) for number, score in found]
 
     def with_meaning(
-        self, question: str, nearness: NDArray[np.float32], at_most: int, *, today: dt.date | None = None, region: str = ""
+        self,
+        question: str,
+        meaning: Meaning,
+        intents: Mapping[str, float] | None = None,
+        *,
+        at_most: int,
+        today: dt.date | None = None,
+        region: str = "",
     ) -> list[Passage]:
-        """As `search`, with the second voice. nearness: a cosine for each entry."""
-        lexical = dict(self._index.search(plain(question), _HEARD, None))
+        """As `search`, by both voices. intents: probability of each. The first score is the chance that its answer is right.
+
+        The others' scores fall off from it as they are less likely.
+        """
         allowed = self._may_be_spoken(today, region)
-        candidates = {*lexical, *np.argsort(-nearness)[:_HEARD].tolist()}
-        scores = {
-            number: (lexical.get(number, 0.0) + _MEANING * (float(nearness[number]) - _UNLIKE)) / 2
-            for number in candidates
-            if allowed[number]
-        }
-        best = sorted(scores, key=lambda number: (-scores[number], number))[:at_most]
-        return [Passage(entry=self.entries[number], score=round(scores[number], 4)) for number in best]
+        numbers, evidence = self.evidence(question, meaning, intents, allowed)
+        if not len(numbers):
+            return []
+        scores = scores_of(evidence)
+        chance = chance_of(evidence, scores)
+        best = np.argsort(-scores, kind="stable")[:at_most]
+        falls = np.exp(scores[best] - scores[best[0]])
+        return [
+            Passage(entry=self.entries[int(numbers[i])], score=round(chance * float(fall), 4))
+            for i, fall in zip(best, falls, strict=True)
+        ]
+
+    def evidence(
+        self, question: str, meaning: Meaning, intents: Mapping[str, float] | None, allowed: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.intp], Evidence]:
+        """Candidates of either voice, by their numbers, and what speaks for each."""
+        folded = plain(question)
+        lexical, detail = dict(self._index.search(folded, _HEARD, allowed)), dict(self._details.search(folded, _HEARD, allowed))
+        heard = {*lexical, *detail, *np.argsort(-meaning.nearest)[:_HEARD].tolist()}
+        numbers = np.array(sorted(n for n in heard if allowed is None or allowed[n]), dtype=np.intp)
+        return numbers, Evidence(
+            lexical=np.array([lexical.get(n, 0.0) for n in numbers.tolist()]),
+            detail=np.array([detail.get(n, 0.0) for n in numbers.tolist()]),
+            nearest=meaning.nearest[numbers].astype(np.float64),
+            answer=meaning.answer[numbers].astype(np.float64),
+            details=meaning.detail[numbers].astype(np.float64),
+            question=meaning.question[numbers].astype(np.float64),
+            intent=np.array([_of_intent(self.entries[n].intent, intents) for n in numbers.tolist()]),
+        )
+
+    @functools.cached_property
+    def _details(self) -> GramIndex:
+        """What is told on request, and the answers: made for the first question that both voices are asked."""
+        owners = [([plain(entry.detail or entry.answer)], plain(entry.answer)) for entry in self.entries]
+        return GramIndex(owners, carried)
 
     @property
     def bytes(self) -> int:
@@ -69,3 +106,7 @@ class Retriever:
             flags = [is_valid(entry, today) and (not region or entry.region in here) for entry in self.entries]
             self._allowed = {(today, region): np.array(flags, dtype=np.bool_)}
         return self._allowed[today, region]
+
+
+def _of_intent(name: str, intents: Mapping[str, float] | None) -> float:
+    return UNKNOWN_INTENT if intents is None or not name else log_share(intents.get(name, 0.0))

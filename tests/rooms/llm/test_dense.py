@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import time
 from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 from hotline.errors import ModelMissing
 from hotline.models import resolve
 from llm import dense
-from llm.dense import DenseVoice, Embedder, wording_vectors
+from llm.dense import DenseVoice, Embedder, text_vectors, texts_of
 from llm.knowledge import load
 from llm.mind import AnsweringMind
 from llm.privacy import CallMasker
@@ -24,6 +23,7 @@ from llm.types import AnsweringSettings, Dialogue, EngineMissing, Route, Routed
 ROOT = Path(__file__).resolve().parents[3]
 ENTRIES = load(ROOT / "tests" / "rooms" / "llm" / "kb31", schema=ROOT / "configs" / "schema" / "kb.schema.json")[:12]
 ANSWERED = {Route.HOT, Route.STORED}
+TEXTS = texts_of(ENTRIES[:2])
 
 
 @pytest.fixture(scope="module")
@@ -67,21 +67,30 @@ def test_any_text_is_read(embedder: Embedder) -> None:
 
 
 def test_vectors_are_made_once_and_a_broken_cache_is_made_again(embedder: Embedder, tmp_path: Path) -> None:
-    first = wording_vectors(embedder, ENTRIES[:2], tmp_path)
-    told: list[str] = []
-    began = time.perf_counter()
-    again = wording_vectors(embedder, ENTRIES[:2], tmp_path, told.append)
+    first = text_vectors(embedder, TEXTS, tmp_path)
+    asked: list[bool] = []
+    again = text_vectors(embedder, TEXTS, tmp_path, stopped=lambda: bool(asked.append(True)))
     assert first is not None
     assert np.array_equal(first, again)
-    assert time.perf_counter() - began < 5  # read, not made
+    assert asked == []  # read, not made
     (file,) = tmp_path.iterdir()
     file.write_bytes(b"broken")
-    assert np.array_equal(first, wording_vectors(embedder, ENTRIES[:2], tmp_path))
+    assert np.array_equal(first, text_vectors(embedder, TEXTS, tmp_path))
+
+
+async def test_an_entry_is_as_near_as_its_nearest_wording(embedder: Embedder, voice: DenseVoice) -> None:
+    question = ENTRIES[3].paraphrases[1]
+    meaning = await voice.meaning(question, 5_000)
+    assert meaning is not None
+    assert meaning.nearest.shape == meaning.question.shape == meaning.answer.shape == meaning.detail.shape == (len(ENTRIES),)
+    assert int(meaning.nearest.argmax()) == 3
+    assert meaning.nearest[3] == pytest.approx(1, abs=1e-3)
+    assert meaning.answer[3] == pytest.approx(float(embedder.embed(question) @ embedder.embed(ENTRIES[3].answer)), abs=1e-5)
 
 
 def test_a_stop_keeps_what_was_made(embedder: Embedder, tmp_path: Path) -> None:
     looks = iter([False, False, True, True, True])
-    assert wording_vectors(embedder, ENTRIES[:2], tmp_path, stopped=lambda: next(looks)) is None
+    assert text_vectors(embedder, TEXTS, tmp_path, stopped=lambda: next(looks)) is None
     (file,) = tmp_path.iterdir()
     with np.load(file) as held:
         assert len(held["keys"]) == 2
@@ -90,10 +99,10 @@ def test_a_stop_keeps_what_was_made(embedder: Embedder, tmp_path: Path) -> None:
 async def test_what_only_the_meaning_finds_is_answered(voice: DenseVoice) -> None:
     settings = AnsweringSettings(region="样例市")
     with_it, without = AnsweringMind(ENTRIES, settings, dense=voice), AnsweringMind(ENTRIES, settings)
-    question = "证件没了想再领一张身份证明"
+    question = "想出国玩怎么办护照呢"
     assert (await route(without, question)).route not in ANSWERED
     found = await route(with_it, question)
-    assert (found.route, found.source_ids) == (Route.STORED, ("id-card-replace",))
+    assert (found.route, found.source_ids) == (Route.STORED, ("passport-apply",))
 
 
 @pytest.mark.parametrize("question", ["户口怎么迁出本市", "北京的居住证怎么办", "居住证怎么注销", "不办居住证会怎么样"])
@@ -103,11 +112,11 @@ async def test_the_gate_holds_with_both_voices(voice: DenseVoice, question: str)
 
 
 async def test_late_or_crowded_it_is_not_waited_for(voice: DenseVoice, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await voice.nearness("户口", 5_000) is not None
-    assert await voice.nearness("户口", 0) is None
+    assert await voice.meaning("户口", 5_000) is not None
+    assert await voice.meaning("户口", 0) is None
     monkeypatch.setattr(dense, "_WAITING_AT_MOST", 1)
     async with asyncio.TaskGroup() as tasks:
-        asked = [tasks.create_task(voice.nearness("户口怎么迁", 5_000)) for _ in range(3)]
+        asked = [tasks.create_task(voice.meaning("户口怎么迁", 5_000)) for _ in range(3)]
     assert sorted(task.result() is None for task in asked) == [False, True, True]
 
 
