@@ -136,17 +136,22 @@ def act_of(text: str, *, answering: bool = False) -> Act | None:
     if not said:
         return None
     sounds = tuple(map(sound_of, said))
+    if wish := _wish(said, sounds):
+        return wish
+    if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
+        return choice
+    return _first_of(_PHRASES, sounds, _FILLERS) or _parting(sounds) or _first_of(_CHOICES, sounds, _AROUND_CHOICE)
+
+
+def _wish(said: str, sounds: tuple[str, ...]) -> Act | None:
+    """What is wanted of us, wherever in the sentence it stands."""
     if _ROBOT.search(said):
         return Act.ROBOT
     if _NO_PERSON.search(said):
         return Act.NO_PERSON
     if _asks_for_person(said, sounds):
         return Act.PERSON
-    if _VERDICT.search(said):
-        return Act.VERDICT
-    if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
-        return choice
-    return _first_of(_PHRASES, sounds, _FILLERS) or _parting(sounds) or _first_of(_CHOICES, sounds, _AROUND_CHOICE)
+    return Act.VERDICT if _VERDICT.search(said) else None
 
 
 def _parting(sounds: tuple[str, ...]) -> Act | None:

@@ -7,7 +7,6 @@ the checks clause by clause.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -30,7 +29,7 @@ from llm.hotpool import HotPool
 from llm.intents import ASK_HUMAN
 from llm.next_steps import register_steps, with_next_step
 from llm.noted import dictated_steps
-from llm.policy import in_time
+from llm.policy import in_time, next_clause
 from llm.prompt import make_prompt
 from llm.retrieve import Retriever
 from llm.safety import SafetyAction, SafetyRule
@@ -42,7 +41,6 @@ from llm.types import (
     Close,
     Dialogue,
     Engine,
-    EngineStalled,
     Entry,
     HandOver,
     Intent,
@@ -304,7 +302,7 @@ class AnsweringMind:
             return
         try:
             async with aclosing(checked_clauses(engine, prompt, used, question, self._settings.generate)) as written:
-                while (text := await _next_clause(written, None if spoken else timely.within_ms)) is not None:
+                while (text := await next_clause(written, None if spoken else timely.within_ms)) is not None:
                     if isinstance(text, Refused):
                         dialogue.note(text.why)
                         break
@@ -360,15 +358,6 @@ class AnsweringMind:
             said = dialogue.history[-2].said
         named = sorted((said.index(entry.question), entry.id, entry) for entry in self.entries if entry.question in said)
         return tuple(entry for _, _, entry in named[:2])
-
-
-async def _next_clause(written: AsyncGenerator[str | Refused, None], within_ms: int | None) -> str | Refused | None:
-    """None at the end. Raises EngineStalled when the first clause is not there by its deadline."""
-    try:
-        async with asyncio.timeout(None if within_ms is None else within_ms / 1000):
-            return await anext(written, None)
-    except TimeoutError:
-        raise EngineStalled(f"no clause within {within_ms} ms; the stored answer is given") from None
 
 
 def _is_answer_of(entry: Entry | None, steps: tuple[Step, ...]) -> bool:

@@ -6,9 +6,14 @@ answer is given whole and at once. Nobody is asked beforehand which machine this
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from typing import TypeVar
 
-from llm.types import AnsweringSettings, Dialogue, Engine, Prompt
+from llm.types import AnsweringSettings, Dialogue, Engine, EngineStalled, Prompt
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,3 +36,12 @@ def in_time(engine: Engine, prompt: Prompt, dialogue: Dialogue, settings: Answer
     """By what the engine measured of itself, now."""
     within_ms = settings.voice_first_clause_ms if dialogue.is_spoken else settings.text_first_clause_ms
     return InTime(expected_ms=engine.first_clause_ms(prompt), within_ms=within_ms)
+
+
+async def next_clause(written: AsyncGenerator[T, None], within_ms: int | None) -> T | None:
+    """None at the end. Raises EngineStalled when the first clause is not there by its deadline."""
+    try:
+        async with asyncio.timeout(None if within_ms is None else within_ms / 1000):
+            return await anext(written, None)
+    except TimeoutError:
+        raise EngineStalled(f"no clause within {within_ms} ms; the stored answer is given") from None
