@@ -48,10 +48,7 @@ events = st.one_of(
     st.builds(Said, at_ms=step_ms, backchannel=st.booleans(), ended_ms=pending, grade=st.none() | st.integers(0, 5)),
     st.builds(KeyPressed, at_ms=step_ms, digit=st.sampled_from("123456789*#")),
     st.builds(Missed, at_ms=step_ms, voiced_ms=st.integers(0, 2_000), broken=st.booleans(), ended_ms=pending),
-    *(
-        st.builds(kind, at_ms=step_ms)
-        for kind in (ReplyBegan, Committed, PersonAsked, Sounding, Finished, Transferring)
-    ),
+    *(st.builds(kind, at_ms=step_ms) for kind in (ReplyBegan, Committed, PersonAsked, Sounding, Finished, Transferring)),
     *(st.builds(kind, at_ms=step_ms) for kind in (CallerDone, HoldBegan, HoldEnded)),
     st.builds(Failed, at_ms=step_ms, deaf=st.booleans()),
     st.builds(Guarded, at_ms=step_ms, on=st.booleans()),
