@@ -226,9 +226,15 @@ class EndpointSettings:
             raise ValueError(msg)
 
 
+_HOT_WORDS = ("居住证", "户口", "身份证", "社保", "医保", "公积金", "结婚登记", "生育", "物业", "停车")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HearingSettings:
-    """The listening room. model: a catalogue name or a folder of CTranslate2 weights; vad: silero or webrtc."""
+    """The listening room. model: a catalogue name or a folder of CTranslate2 weights; vad: silero or webrtc.
+
+    hot_words: what callers say and the recogniser expects, at most ten, the most misheard first; none: the knowledge base's topics.
+    """
 
     vad: Literal["silero", "webrtc"] = "silero"
     model: str = "whisper-base"
@@ -238,4 +244,5 @@ class HearingSettings:
     decode_deadline_ms: int = 8000
     max_queue: int = 32
     window_padding_ms: int = 2000
+    hot_words: tuple[str, ...] = _HOT_WORDS
     endpoint: EndpointSettings = EndpointSettings()

@@ -210,7 +210,7 @@ async def _hearing(
     pool = DecodePool(recogniser, hearing) if hold is None else RehearsalPool(recogniser, hearing, hold)
     stack.push_async_callback(pool.close)
 
-    hot_words = _hot_words(entries)
+    hot_words = hearing.hot_words or _hot_words(entries)
 
     metrics.DECODE_QUEUE.set_function(lambda: pool.queued)
     decodes = metrics.Totals("hotline_decodes", "Decodes, by outcome.", "outcome", lambda: asdict(pool.counters))
