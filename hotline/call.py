@@ -258,12 +258,13 @@ class Call:
     async def _say(self, sentence: Sentence) -> None:
         if sentence.route == "reprompt":
             metrics.REPROMPTS.inc()
+        ticket = f"工单号是{self.paperwork.offer.ticket}，" if self.paperwork.offer and self.paperwork.offer.ticket else ""
+        text = sentence.text.replace("{ticket}", ticket)
         if sentence.is_new_start:
             self.paperwork.offer = None
         ending: HandOver | Close | None = HandOver(reason=sentence.hands_over) if sentence.hands_over else None
         if sentence.closes:
             ending = Close()
-        text = sentence.text
         if self.overloaded and sentence.is_new_start:  # nobody here can listen to this caller: say so, and end
             text, ending = self.settings.phrases.overload_failed, Close()
         await self._begin(self.speaker.open(sentence.route), canned(Clause(text=text), ending=ending))

@@ -291,6 +291,7 @@ def _fixed(settings: Settings) -> list[str]:
         phrases.filler,
         phrases.transfer_failed,
         phrases.overload_failed,
+        *phrases.asked_again,
         *(phrases.rate, phrases.rate_again, phrases.rated, phrases.farewell),
         *phrases.give_up.values(),
     ]

@@ -60,20 +60,29 @@ _GIVE_UP = {
 class Phrases:
     """Fixed sentences of a call. The label says that a machine speaks: required in China since 2025-09-01.
 
-    give_up: by the reason of the hand-over; a reason that is left out keeps its sentence.
+    give_up: by the reason of the hand-over; a reason that is left out keeps its sentence. {ticket} in transfer_failed_again: the
+    number of the work order, where there is one.
     """
 
     label: str = "您好，这里是样例市政务服务热线，我是人工智能语音助手。"
     notice: str = "为保证服务质量，本次通话将被录音。"
     offer: str = "请直接说出您的问题，需要人工服务，请随时说转人工。"
     reprompts: tuple[str, ...] = (
-        "您好，请问您还在吗？请说出您想咨询的问题。",
+        "您好，请问您还在吗？不着急，您慢慢说。",
         "我没有听到您的声音。您可以直接说问题，也可以说转人工。",
     )
     not_understood: tuple[str, ...] = ("抱歉，我没有听清，请您再说一遍。", "不好意思，还是没有听清，请您靠近话筒，慢一点再说一遍。")
     filler: str = "请稍等，我查一下。"
     overload_failed: str = "抱歉，人工坐席暂时没有接通。您的来电已经登记，请稍后再拨。再见。"
     transfer_failed: str = "抱歉，人工坐席暂时没有接通。您的诉求已经登记，请稍后再拨。请问还有别的可以帮您吗？"
+    transfer_failed_again: tuple[str, ...] = (
+        "抱歉，还是没有坐席能接听，耽误您了。您的诉求已经登记，{ticket}您可以稍后再拨，也可以现在问我别的。",
+        "实在抱歉，坐席仍然没有接通。登记的诉求会保留，{ticket}您可以换个时间再拨，或者先把问题告诉我。",
+    )
+    asked_again: tuple[str, ...] = (
+        "好的，我再为您接一次人工，请您稍等，不要挂机。",
+        "好的，这就再试着为您接通人工坐席，请您不要挂机。",
+    )
     rate: str = "请您对本次服务作出评价：非常满意请按5，满意请按4，基本满意请按3，不满意请按2，非常不满意请按1，也可以直接说。"
     rate_again: str = "没有听清您的评价。请按1到5之间的一个键，5是非常满意，1是非常不满意；不评价可以直接挂机。"
     rated: str = "感谢您的评价，再见。"

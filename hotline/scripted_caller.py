@@ -43,6 +43,8 @@ class ScriptedCaller:
     _answering: set[int] = field(default_factory=set)
     _replies_before: int = 0  # what belongs to these is no answer to the step
     _last_reply: int = 0
+    _goodbyes: set[int] = field(default_factory=set)
+    _grade_is_asked: bool = False
 
     async def run(self) -> list[str]:
         """Play the whole script; what did not come as expected, in words. The leg must be running."""
@@ -91,9 +93,13 @@ class ScriptedCaller:
         """The reply was sent and played to its end; or it sounds, and the next step interrupts it."""
         if self.ending:
             return True
+        step = self.script.steps[next_number - 1]
+        if step.key not in {"", "0"} and not self._grade_is_asked:
+            return True  # means nothing here
         if self._interrupts(next_number):
             return bool(self._answering) and self.leg.bot_is_speaking and self.results[-1].voice_to_voice_ms is not None
-        return bool(self._answering & self._ended_replies) and not self.leg.bot_is_speaking
+        answered = self._answering & self._ended_replies - self._goodbyes  # behind a goodbye more is said
+        return bool(answered) and not self.leg.bot_is_speaking
 
     def _interrupts(self, number: int) -> bool:
         steps = self.script.steps
@@ -110,6 +116,9 @@ class ScriptedCaller:
         if kind == "mark" and frame.mark.name == "end":
             self._ended_replies.add(frame.reply_id)
         self._last_reply = max(self._last_reply, frame.reply_id)
+        if kind == "reply_text":
+            self._grade_is_asked = frame.reply_text.route == "rating"
+            self._goodbyes |= {frame.reply_id} if frame.reply_text.route == "goodbye" else set()
         if not self.results:
             return
         result = self.results[-1]
@@ -117,7 +126,8 @@ class ScriptedCaller:
             result.heard += frame.transcript.masked_text
         elif kind == "reply_text" and frame.reply_text.route != "filler" and frame.reply_id > self._replies_before:
             self._answering.add(frame.reply_id)
-            result.route = frame.reply_text.route
+            if frame.reply_text.route != "rating" or not result.route:  # behind a goodbye
+                result.route = frame.reply_text.route
             result.answer += frame.reply_text.text
             result.sources = tuple(dict.fromkeys((*result.sources, *frame.reply_text.source_ids)))
         elif kind == "turn_metrics":

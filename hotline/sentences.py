@@ -31,7 +31,9 @@ def sentence_of(order: Order, phrases: Phrases, turns: TurnMachine) -> Sentence:
         case Command.NOT_UNDERSTOOD:
             return Sentence(route="reprompt", text=_nth(phrases.not_understood, turns.unclears))
         case Command.TRANSFER_FAILED:
-            return Sentence(route="notice", text=phrases.transfer_failed, is_new_start=True)
+            again = turns.refusals > 1
+            text = _in_turn(phrases.transfer_failed_again, turns.refusals - 1) if again else phrases.transfer_failed
+            return Sentence(route="notice", text=text, is_new_start=True)
         case Command.ASK_TO_RATE | Command.ASK_TO_RATE_AGAIN:
             return Sentence(route="rating", text=phrases.rate if order is Command.ASK_TO_RATE else phrases.rate_again)
         case Command.FAREWELL:
@@ -39,6 +41,8 @@ def sentence_of(order: Order, phrases: Phrases, turns: TurnMachine) -> Sentence:
             return Sentence(route="goodbye", text=phrases.rated if rated else phrases.farewell, closes=True)
         case GiveUp(reason=reason):
             text = phrases.give_up.get(reason, phrases.give_up["failure"])
+            if reason == "asked" and turns.refusals:
+                text = _in_turn(phrases.asked_again, turns.refusals)
             return Sentence(route="hand_over", text=text, hands_over=reason)
         case _:
             raise ValueError(f"{order} is no sentence")
@@ -47,3 +51,8 @@ def sentence_of(order: Order, phrases: Phrases, turns: TurnMachine) -> Sentence:
 def _nth(sentences: tuple[str, ...], n: int) -> str:
     """The n-th sentence, counted from 1; the last one when they run out."""
     return sentences[max(0, min(n, len(sentences)) - 1)]
+
+
+def _in_turn(sentences: tuple[str, ...], n: int) -> str:
+    """The n-th sentence, counted from 1 and round again: who asks once more never hears the same one twice running."""
+    return sentences[(n - 1) % len(sentences)]

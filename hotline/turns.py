@@ -84,6 +84,7 @@ class TurnMachine:
         self.state = State.LISTENING
         self.silences = 0
         self.unclears = 0
+        self.refusals = 0  # transfers that nobody took
         self._reply: _Reply | None = None
         self._caller_speaks = False
         self._decodes_since_ms: list[int] = []
@@ -360,6 +361,7 @@ class TurnMachine:
         if accepted:
             return self._end("transferred")
         self._giving_up, self.silences, self.unclears = False, 0, 0
+        self.refusals += 1
         self.state = State.LISTENING
         return [Command.TRANSFER_FAILED]
 

@@ -148,7 +148,7 @@ class AnsweringMind:
                         steps = ()
                         yield step  # noqa: ASYNC119  consumer closes us
             if steps is None and intent and intent.matter.is_sure and intent.matter.name == ASK_HUMAN:
-                steps = to_person(Route.PERSON, phrases.TO_PERSON, "asked", "sounds like asking for a person")
+                steps = to_person(Route.PERSON, phrases.to_person(dialogue), "asked", "sounds like asking for a person")
             if steps is None:
                 steps = self._unknown_steps(found, dialogue)
         for step in steps:
@@ -177,7 +177,7 @@ class AnsweringMind:
             return speak(route, reply, 1.0, why)
         match act:
             case Act.PERSON:
-                return to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for a person")
+                return to_person(Route.PERSON, phrases.to_person(dialogue), "asked", "asked for a person")
             case Act.REPEAT:
                 return self._again(dialogue)
             case Act.YES | Act.NO | Act.FIRST | Act.SECOND if offered or _last_route(dialogue) is Route.CLARIFY:
@@ -191,7 +191,7 @@ class AnsweringMind:
     def _english_steps(self, question: MaskedText, dialogue: Dialogue) -> tuple[Step, ...] | None:
         """Half of the words are none that we compare: passport过期了 would find the identity card's entry."""
         if wants_english(question.text):
-            return to_person(Route.PERSON, phrases.TO_PERSON, "asked", "asked for English")
+            return to_person(Route.PERSON, phrases.to_person(dialogue), "asked", "asked for English")
         if not english_words(question.text, self._latin):
             return None
         if dialogue.clarified >= self._settings.clarifications:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llm.types import Personal
+from llm.types import Dialogue, Personal, Route
 
 ANYTHING_ELSE = "还有什么可以帮您？"
 GOODBYE = "好的，感谢您的来电。"  # the call itself says the last words
 TO_PERSON = "好的，马上为您转接工作人员，请稍等。"
+TO_PERSON_AGAIN = ("好的，我再为您接一次工作人员，请您不要挂机。", "好的，这就再试着接通工作人员，麻烦您稍等。")
 NOT_KNOWN = "这个问题，我需要请工作人员为您解答。请稍等，正在为您转接。"
 STILL_UNCLEAR = "抱歉，我还是没有弄明白。请稍等，我请工作人员来帮您。"
 SAY_OTHERWISE = "抱歉，我没有查到这件事。请您换个说法再说一遍，也可以说转人工，请工作人员解答。"
@@ -28,6 +29,12 @@ TO_REGISTER = "好的，马上转给工作人员为您登记，请稍等。"
 CHECKED_AGAIN = "我核对过了，"
 
 _LENGTHS = {Personal.MOBILE: ("十一位", 11), Personal.ID_CARD: ("十八位", 18), Personal.BANK_CARD: ("完整的", 16)}
+
+
+def to_person(dialogue: Dialogue) -> str:
+    """Who asks again, because nobody could be reached, never hears the same sentence twice running."""
+    before = sum(exchange.route is Route.PERSON for exchange in dialogue.history)
+    return TO_PERSON_AGAIN[(before - 1) % len(TO_PERSON_AGAIN)] if before else TO_PERSON
 
 
 def noted(kind: Personal) -> str:
@@ -65,6 +72,7 @@ def fixed() -> tuple[str, ...]:
         *(
             GOODBYE,
             TO_PERSON,
+            *TO_PERSON_AGAIN,
             NOT_KNOWN,
             STILL_UNCLEAR,
             SAY_OTHERWISE,
