@@ -27,33 +27,43 @@ Tell = Callable[[str], None]
 
 
 async def demo(settings: Settings, *, out_dir: Path, script: Path | None = None, tell: Tell = print) -> int:
-    """Run the demonstration. Returns 0 when everything came as the script expects, else 1."""
-    call = load_script(script or configs_dir() / "demo" / "call.yaml")
+    """Run the demonstration: two calls, or the script's one. Returns 0 when everything came as the scripts expect, else 1."""
+    paths = [script] if script is not None else [configs_dir() / "demo" / name for name in ("call.yaml", "goodbye.yaml")]
+    calls = [load_script(path) for path in paths]
     synthetic = settings.speaking.voice == "neural"
-    tell(f"■ {call.title}")
-    lines = [step.say for step in call.steps if step.say] if synthetic else []
+    lines = [step.say for call in calls for step in call.steps if step.say] if synthetic else []
     voices = await asyncio.to_thread(speak_lines, lines, settings) if lines else {}
     tell("来电者的声音由本机此刻合成（合成语音，非真人）" if synthetic else "VOICE=espeak：来电者打字，热线以 eSpeak NG 发声")
     tell("服务启动中：载入识别模型，预先合成热门答案（首次约一分钟）")
+    well = True
     async with own_server(out_dir) as server, open_channel(server.target) as channel:
-        tell("服务就绪，来电接入")
-        leg = CallerLeg(pb_grpc.HotlineStub(channel), LegSettings(trunk="demo", caller_number=SAMPLE_CALLER), token=server.token)
-        caller = ScriptedCaller(leg=leg, script=call, voices=voices, on_step=lambda result: _show(result, tell))
-        async with asyncio.TaskGroup() as tasks:
-            watching = tasks.create_task(_show_offers(server.mqtt, tell), name="offers")
-            running = tasks.create_task(leg.run(), name="leg")
-            wrong = await caller.run()
-            report = await running
-            await asyncio.sleep(0.5)  # an offer that is still on its way to the screen
-            watching.cancel()
-    await asyncio.to_thread(leg.recording.write, out_dir)
-    title = f"{call.title}（{'来电者为合成语音' if synthetic else '来电者打字'}）"
-    await asyncio.to_thread(write_timeline, out_dir, title=title)
+        tell("服务就绪")
+        for number, call in enumerate(calls):
+            stub = pb_grpc.HotlineStub(channel)
+            leg = CallerLeg(stub, LegSettings(trunk="demo", caller_number=SAMPLE_CALLER), token=server.token)
+            caller = ScriptedCaller(leg=leg, script=call, voices=voices, on_step=lambda result: _show(result, tell))
+            folder = out_dir if not number else out_dir / paths[number].stem
+            well &= await _play(caller, server.mqtt, folder, tell, label="来电者为合成语音" if synthetic else "来电者打字")
+    return 0 if well else 1
+
+
+async def _play(caller: ScriptedCaller, mqtt: MqttSettings, folder: Path, tell: Tell, *, label: str) -> bool:
+    """One call, and its page. True: it went as its script expects."""
+    tell(f"■ {caller.script.title}")
+    async with asyncio.TaskGroup() as tasks:
+        watching = tasks.create_task(_show_offers(mqtt, tell), name="offers")
+        running = tasks.create_task(caller.leg.run(), name="leg")
+        wrong = await caller.run()
+        report = await running
+        await asyncio.sleep(0.5)  # an offer that is still on its way to the screen
+        watching.cancel()
+    await asyncio.to_thread(caller.leg.recording.write, folder)
+    await asyncio.to_thread(write_timeline, folder, title=f"{caller.script.title}（{label}）")
     for each in wrong:
         tell(f"✗ {each}")
     tell(f"通话 {report.duration_ms / 1000:.0f} 秒，结束：{report.reason}")
-    tell(f"录音 {out_dir}/call.wav  文字 {out_dir}/transcript.txt  时间线 {out_dir}/timeline.html")
-    return 1 if wrong or report.error else 0
+    tell(f"录音 {folder}/call.wav  文字 {folder}/transcript.txt  时间线 {folder}/timeline.html")
+    return not (wrong or report.error)
 
 
 async def _show_offers(mqtt: MqttSettings, tell: Tell) -> None:

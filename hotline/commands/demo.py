@@ -10,9 +10,9 @@ from hotline.commands.common import add, run, settings_of
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
-    demo = add(commands, "demo", _demo, "one recorded call in real time, with its page")
+    demo = add(commands, "demo", _demo, "two calls in real time, with their pages")
     demo.add_argument("--out", type=Path, default=Path("out/demo"), help="folder of the results (default: out/demo)")
-    demo.add_argument("--script", type=Path, help="call script (default: configs/demo/call.yaml)")
+    demo.add_argument("--script", type=Path, help="one call script instead of the two in configs/demo")
 
 
 def _demo(arguments: argparse.Namespace) -> int:
