@@ -702,7 +702,7 @@ class ReplyText(_message.Message):
     text: _builtins.str
     """One clause as displayed."""
     route: _builtins.str
-    """Route that made it: greeting, hot, stored, generated, clarify, reprompt, filler, emergency, hand_over, notice, goodbye."""
+    """Route that made it: greeting, hot, stored, generated, clarify, reprompt, filler, emergency, hand_over, notice, goodbye, rating."""
     @_builtins.property
     def source_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of knowledge entries that it rests on."""

@@ -92,6 +92,16 @@ def test_the_shipped_script_can_be_read() -> None:
         ("steps: [{say: 喂, expect: {rout: hot}}]", "steps/0/expect"),
         ("steps: [{say: 喂, expect: {route: []}}]", "steps/0/expect/route"),
         ("outcome: happy\nsteps: [{say: 喂}]", "outcome: 'happy' is not one of"),
+        ("steps:\n  - say: 喂\n  - sya: 喂\n", "line 3: steps/1/sya: no such key; did you mean 'say'?"),
+        ("steps:\n  - say: 喂\n    expect:\n      rout: hot\n", "line 4: steps/0/expect/rout: no such key; did you mean 'route'?"),
+        (
+            "steps:\n  - say: 喂\n    expect:\n      route: hott\n",
+            "line 4: steps/0/expect/route: no such route: hott; did you mean 'hot'?",
+        ),
+        ("steps:\n  - say: 喂\n    say: 哎\n", "line 3: steps/0/say: stands twice"),
+        ("steps:\n  - say: 喂\n    key: '1'\n", "line 2: steps/0: holds key and say: one step is one act"),
+        ("steps:\n  - wait_ms: 5\n", "line 2: steps/0: holds no act"),
+        ("title: a\n" * 2, "line 2: title: stands twice"),
     ],
 )
 def test_a_script_that_is_wrong_is_refused_with_its_place(written: Write, yaml: str, told: str) -> None:
