@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from hotline.zh.skeleton import skeleton
 from llm.citation_scan import scan
+from llm.conditions import misplaced, turned
 from llm.figures import Figure, figures
+from llm.grounding import Ungrounded, coverage, ungrounded
 from llm.law_names import key_of
 from llm.polarity import flips
 from llm.types import MaskedText, Passage
@@ -46,6 +48,8 @@ _FOREIGN = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u0400-\u04ff]|(?:[A-Za-z]{2,
 _EDITION = re.compile("（[0-9-]{10}版）")  # the date of a law's text grounds no figure
 _CITED = re.compile(r"《([^《》]{2,40})》")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\ue000-\uf8ff]")
+_OURS = "转人工 工作人员 市民热线 紧急情况"  # named without any passage
+_COVERED_FROM = 0.5
 _DETAIL = 24
 
 
@@ -75,7 +79,13 @@ def _masked_echoed(said: str, _source: str, question: MaskedText) -> Sequence[st
 
 def _number(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     known = figures(source)
-    return [figure.words for figure in figures(_PLACEHOLDER.sub("□", said)) if not _grounded(figure, known)]
+    stated = figures(_PLACEHOLDER.sub("□", said))
+    return [figure.words for figure in stated if not _grounded(figure, known) and not _is_each(figure, source)]
+
+
+def _is_each(figure: Figure, source: str) -> bool:
+    """一年两万 where the source says 每年两万."""
+    return figure.value == "1" and bool(figure.unit) and figure.words.startswith("一") and f"每{figure.words[1:]}" in source
 
 
 def _grounded(figure: Figure, known: Sequence[Figure]) -> bool:
@@ -105,6 +115,34 @@ def _polarity(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     return flips(said, source)
 
 
+def _condition(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return turned(said, source)
+
+
+def _row(said: str, source: str, _question: MaskedText) -> Sequence[str]:
+    return misplaced(said, source)
+
+
+def _entity(said: str, source: str, question: MaskedText) -> Sequence[str]:
+    """Papers, offices, payments and the like that no passage names."""
+    return [each.words for each in _strange(said, source, question) if each.has_head]
+
+
+def _unsupported(said: str, source: str, question: MaskedText) -> Sequence[str]:
+    """Other words from nowhere; or so many that it speaks about another matter."""
+    found = [each.words for each in _strange(said, source, question) if not each.has_head]
+    return found or ([said] if coverage(_bare(said), source) < _COVERED_FROM else [])
+
+
+def _strange(said: str, source: str, question: MaskedText) -> Sequence[Ungrounded]:
+    return ungrounded(_bare(said), f"{source}\n{_OURS}", skeleton(question.text).text)
+
+
+def _bare(said: str) -> str:
+    """What other rules judge is theirs: laws, placeholders, and words of the model about itself."""
+    return _RESIDUE.sub("，", _REFUSAL.sub("，", _PROMISE.sub("，", _PLACEHOLDER.sub("，", _CITED.sub("，", said)))))
+
+
 def _refusal(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     return [m.group() for m in _REFUSAL.finditer(said) if m.group() not in source]
 
@@ -122,6 +160,10 @@ _RULES: tuple[tuple[str, Callable[[str, str, MaskedText], Sequence[str]]], ...] 
     ("promise", _promise),
     ("prompt_residue", _prompt_residue),
     ("polarity", _polarity),
+    ("condition", _condition),
+    ("row", _row),
+    ("entity", _entity),
+    ("unsupported", _unsupported),
     ("refusal", _refusal),
     ("foreign", _foreign),
 )

@@ -7,7 +7,6 @@ the checks clause by clause.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -24,18 +23,16 @@ from llm.followup import follow_up, is_bare, is_mere_topic, topic_of
 from llm.foreign import english_words, latin_words, wants_english, without_courtesies
 from llm.gate import About, doubts
 from llm.gate_words import Words
-from llm.generate import Refused, checked_clauses
+from llm.generate import written_steps
 from llm.hotpool import HotPool
 from llm.intents import ASK_HUMAN
 from llm.next_steps import register_steps, with_next_step
 from llm.noted import dictated_steps
-from llm.policy import in_time, next_clause
-from llm.prompt import make_prompt
+from llm.policy import barred
 from llm.retrieve import Retriever
 from llm.safety import SafetyAction, SafetyRule
 from llm.spoken import speak, sure, to_person
 from llm.types import (
-    AnsweringError,
     AnsweringSettings,
     Clause,
     Close,
@@ -59,8 +56,6 @@ _OFFER_FROM = 0.36  # a candidate below this is not worth a clarifying question
 _OFFER_MEANT_FROM = 0.52  # the same where both voices were heard
 _GREY_FROM = 0.15  # below this the first voice is silent, and the second is not asked
 _FITS_FROM = 0.25  # among two candidates only
-_GENERATE_FROM = 0.45  # below this no passage is near enough for an engine to rest on
-_YES_NO = re.compile(r"吗$|么$|[不没]$|(.{1,2})[不没]\1|有没有|能否|可否|是否|合不合法|会不会|算不算")
 
 _REPLIES = {
     Act.THERE: (Route.REPEAT, phrases.I_HEAR_YOU, "asks whether we listen"),
@@ -142,8 +137,8 @@ class AnsweringMind:
         if steps is None:
             found = await self._meant(self._find(question, dialogue), dialogue)
             steps = self._stored_steps(found)
-            if self._engine and self._may_generate(found, steps):
-                async with aclosing(self._generated(self._engine, question, found, dialogue)) as written:
+            if self._engine and (written := self._written(self._engine, question, found, dialogue, steps)):
+                async with aclosing(written):
                     async for step in written:
                         steps = ()
                         yield step  # noqa: ASYNC119  consumer closes us
@@ -282,44 +277,18 @@ class AnsweringMind:
 
     # ------------------------------------------------------------ the engine
 
-    def _may_generate(self, found: _Found, steps: tuple[Step, ...] | None) -> bool:
-        """Never a yes or no, a may-I, or anything that a doubt hangs on: small models flip these. Never instead of a hot answer."""
-        verdict = self._pool.match_stored(found.asked, found.passages)
-        if steps is not None and not _is_answer_of(verdict.entry, steps):
-            return False
-        near = verdict.score >= _GENERATE_FROM and not any(doubt.hard for doubt in verdict.doubts)
-        return near and not found.mere and not _YES_NO.search(plain(found.asked))
-
-    async def _generated(
-        self, engine: Engine, question: MaskedText, found: _Found, dialogue: Dialogue
-    ) -> AsyncGenerator[Step, None]:
-        """Nothing at all when the engine can't be in time, is late, or its first clause fails; a person when a later one fails."""
-        used = found.passages[:1]
-        ids, spoken = (used[0].entry.id,), False
-        prompt = make_prompt(question, used, dialogue.history)
-        timely = in_time(engine, prompt, dialogue, self._settings)
-        if not timely:
-            return
-        try:
-            async with aclosing(checked_clauses(engine, prompt, used, question, self._settings.generate)) as written:
-                while (text := await next_clause(written, None if spoken else timely.within_ms)) is not None:
-                    if isinstance(text, Refused):
-                        dialogue.note(text.why)
-                        break
-                    if not spoken:
-                        why = f"generated: {timely}"
-                        confidence = sure(used[0].score)
-                        yield Routed(route=Route.GENERATED, confidence=confidence, source_ids=ids, explain=why)  # noqa: ASYNC119  consumer closes us
-                    spoken = True
-                    yield Clause(text=text, source_ids=ids)  # noqa: ASYNC119  consumer closes us
-                else:
-                    return
-        except AnsweringError as error:  # late or broken: the caller hears the stored sentence or a person instead
-            dialogue.note(error.code)
-        if spoken:
-            for text in clauses(phrases.NOT_KNOWN):
-                yield Clause(text=text)
-            yield HandOver(reason="not_in_kb")
+    def _written(
+        self, engine: Engine, question: MaskedText, found: _Found, dialogue: Dialogue, stored: tuple[Step, ...] | None
+    ) -> AsyncGenerator[Step, None] | None:
+        """The answer as an engine writes it; None where it is not its to give."""
+        match = self._pool.match_meant if found.meant else self._pool.match_stored
+        why_not = "names a matter only" if found.mere else barred(found.asked, match(found.asked, found.passages), stored)
+        if not why_not and found.meant and stored is None:
+            why_not = "no passage is sure enough"
+        if why_not:
+            dialogue.note(f"engine not asked: {why_not}")
+            return None
+        return written_steps(engine, question, found.passages[0], dialogue, self._settings, stored or ())
 
     # ------------------------------------------------------------ not known
 
@@ -358,12 +327,6 @@ class AnsweringMind:
             said = dialogue.history[-2].said
         named = sorted((said.index(entry.question), entry.id, entry) for entry in self.entries if entry.question in said)
         return tuple(entry for _, _, entry in named[:2])
-
-
-def _is_answer_of(entry: Entry | None, steps: tuple[Step, ...]) -> bool:
-    """These steps speak the stored answer of this entry."""
-    routed = steps[0]
-    return entry is not None and isinstance(routed, Routed) and routed.route is Route.STORED and routed.source_ids == (entry.id,)
 
 
 def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:

@@ -27,6 +27,7 @@ WHICH_OF_TWO = "请您说第一个，还是第二个？"
 REGISTER = "要为您登记这件事吗？"
 TO_REGISTER = "好的，马上转给工作人员为您登记，请稍等。"
 CHECKED_AGAIN = "我核对过了，"
+AS_REVIEWED = "我把完整的答复念一遍。"
 
 _LENGTHS = {Personal.MOBILE: ("十一位", 11), Personal.ID_CARD: ("十八位", 18), Personal.BANK_CARD: ("完整的", 16)}
 
@@ -82,5 +83,5 @@ def fixed() -> tuple[str, ...]:
             NOTHING_SAID_YET,
             I_HEAR_YOU,
         ),
-        *(WHAT_ELSE, WELCOME, NOT_HUMAN, NO_VERDICT, GO_ON, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
+        *(AS_REVIEWED, WHAT_ELSE, WELCOME, NOT_HUMAN, NO_VERDICT, GO_ON, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
     )

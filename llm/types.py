@@ -336,9 +336,10 @@ class GenerateParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenEvent:
-    """A piece of generated text."""
+    """A piece of generated text. cut_off: the last one, perhaps empty; the limit of tokens came before the model's own end."""
 
     text: str
+    cut_off: bool = False
 
 
 class Engine(Protocol):

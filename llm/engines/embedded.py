@@ -49,6 +49,14 @@ class EngineSpeed:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _CutOff:
+    """The limit of tokens came before the model's own end."""
+
+
+_Item = str | _CutOff | EngineFailed | None  # None: the end
+
+
 class EmbeddedEngine:
     """One GGUF model. Made by `load` (seconds); `close` frees it."""
 
@@ -84,21 +92,23 @@ class EmbeddedEngine:
     async def generate(self, prompt: Prompt, params: GenerateParams) -> AsyncGenerator[TokenEvent, None]:
         """Stream text. Raises EngineStalled when none comes for first_token_ms, EngineFailed when the model refuses the prompt."""
         loop = asyncio.get_running_loop()
-        arrived: asyncio.Queue[str | EngineFailed | None] = asyncio.Queue()
+        arrived: asyncio.Queue[_Item] = asyncio.Queue()
         stop = threading.Event()
 
-        def hand_in(item: str | EngineFailed | None) -> None:
+        def hand_in(item: _Item) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
                 loop.call_soon_threadsafe(arrived.put_nowait, item)
 
         running = self._start(prompt, params, hand_in, stop)
-        guard = StopGuard((*_TURN_ENDS, *params.stop))
+        guard, cut_off = StopGuard((*_TURN_ENDS, *params.stop)), False
         try:
             while not guard.stopped and (piece := await self._next(arrived, params.first_token_ms)) is not None:
-                if text := guard.feed(piece):
+                if isinstance(piece, _CutOff):
+                    cut_off = True
+                elif text := guard.feed(piece):
                     yield TokenEvent(text=text)
-            if rest := guard.flush():
-                yield TokenEvent(text=rest)
+            if (rest := guard.flush()) or cut_off:
+                yield TokenEvent(text=rest, cut_off=cut_off)
         finally:
             stop.set()
             running.cancel()  # of use only while it still waits for its turn
@@ -113,7 +123,7 @@ class EmbeddedEngine:
         self._server = None
 
     def _start(
-        self, prompt: Prompt, params: GenerateParams, hand_in: Callable[[str | EngineFailed | None], None], stop: threading.Event
+        self, prompt: Prompt, params: GenerateParams, hand_in: Callable[[_Item], None], stop: threading.Event
     ) -> Future[None]:
         def on_chunk(chunk: Mapping[str, Any]) -> bool:
             if "error" in chunk:
@@ -122,8 +132,11 @@ class EmbeddedEngine:
                 )
                 return True
             self._learn(chunk.get("timings", {}))
-            if not stop.is_set() and (text := chunk["choices"][0]["text"]):
+            choice = chunk["choices"][0]
+            if not stop.is_set() and (text := choice["text"]):
                 hand_in(text)
+            if choice.get("finish_reason") == "length":
+                hand_in(_CutOff())
             return stop.is_set()
 
         def work() -> None:
@@ -135,15 +148,17 @@ class EmbeddedEngine:
                 hand_in(EngineFailed("the embedded engine broke while generating; restart the server"))
             finally:
                 self._took_ms = round((time.perf_counter() - began_s) * 1000)
+                self._leave()  # before its end is known: who asks then is told of no queue
                 hand_in(None)
 
+        with self._lock:
+            self._waiting += 1
         try:
             running = self._worker.submit(work)
         except RuntimeError:
+            self._leave()
             raise EngineFailed("the embedded engine is closed; start it again") from None
-        with self._lock:
-            self._waiting += 1
-        running.add_done_callback(lambda _: self._leave())
+        running.add_done_callback(lambda done: self._leave() if done.cancelled() else None)
         return running
 
     def _leave(self) -> None:
@@ -155,7 +170,7 @@ class EmbeddedEngine:
         if timings.get("prompt_n", 0) >= _FEW_TOKENS and timings.get("predicted_n", 0) >= _FEW_TOKENS:
             self.speed = self.speed.blended(_speed(timings, self.speed.tokens_per_character))
 
-    async def _next(self, arrived: asyncio.Queue[str | EngineFailed | None], deadline_ms: int) -> str | None:
+    async def _next(self, arrived: asyncio.Queue[_Item], deadline_ms: int) -> str | _CutOff | None:
         try:
             async with asyncio.timeout(deadline_ms / 1000):
                 item = await arrived.get()

@@ -39,7 +39,7 @@ class FakeEngine:
             except TimeoutError:
                 raise EngineStalled("no token within the deadline; shorten the prompt") from None
             for number in range(params.max_tokens):
-                yield TokenEvent(text=f"{number} ")
+                yield TokenEvent(text=f"{number} ", cut_off=number == params.max_tokens - 1)
                 await asyncio.sleep(0)
         finally:
             self.running -= 1
@@ -85,9 +85,10 @@ async def first(engine: Engine, params: GenerateParams, *passages: Passage) -> s
 
 async def test_it_streams_pieces_and_keeps_to_the_limit(engine: Engine) -> None:
     async with aclosing(engine.generate(prompt(), GenerateParams(max_tokens=6))) as tokens:
-        pieces = [token.text async for token in tokens]
-    assert 2 <= len(pieces) <= 6
-    assert all(pieces)
+        pieces = [token async for token in tokens]
+    assert 2 <= len(pieces) <= 7
+    assert all(piece.text for piece in pieces[:-1])
+    assert [piece.cut_off for piece in pieces] == [False] * (len(pieces) - 1) + [True]
 
 
 async def test_the_same_question_gets_the_same_words(engine: Engine) -> None:

@@ -32,6 +32,11 @@ def model() -> Iterator[EmbeddedEngine]:
     engine.close()
 
 
+async def cut_off(engine: EmbeddedEngine, params: GenerateParams) -> bool:
+    async with aclosing(engine.generate(QUESTION, params)) as tokens:
+        return [token.cut_off async for token in tokens][-1]
+
+
 async def words(engine: EmbeddedEngine, params: GenerateParams, prompt: Prompt = QUESTION) -> str:
     async with aclosing(engine.generate(prompt, params)) as tokens:
         return "".join([token.text async for token in tokens])
@@ -142,6 +147,27 @@ async def test_who_waits_behind_a_long_prompt_stalls_within_his_own_deadline() -
     llama.may_go.set()
     assert await words(engine, GenerateParams()) == "好"
     engine.close()
+
+
+@pytest.mark.parametrize(("reason", "is_cut"), [("length", True), ("stop", False)])
+async def test_it_tells_whether_the_limit_or_the_model_ended_it(reason: str, is_cut: bool) -> None:
+    engine = EmbeddedEngine(Llama("好", "的", {"choices": [{"text": "", "finish_reason": reason}]}), "hand")
+    assert await cut_off(engine, GenerateParams()) is is_cut
+    assert await words(engine, GenerateParams()) == "好的"
+    engine.close()
+
+
+async def test_who_asks_right_after_an_answer_is_told_of_no_queue() -> None:
+    engine = EmbeddedEngine(Llama("好"), "hand")
+    engine._took_ms = 60_000
+    alone_ms = engine.first_clause_ms(QUESTION)
+    for _ in range(20):
+        await words(engine, GenerateParams())
+        assert engine.first_clause_ms(QUESTION) == alone_ms
+    engine.close()
+    with pytest.raises(EngineFailed, match="closed"):
+        await words(engine, GenerateParams())
+    assert engine.first_clause_ms(QUESTION) == alone_ms
 
 
 def timed(**timings: float) -> Mapping[str, Any]:

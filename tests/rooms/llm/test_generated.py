@@ -33,8 +33,9 @@ class Scripted:
 
     name = "scripted"
 
-    def __init__(self, *tokens: str | Exception, expected_ms: int = 500) -> None:
+    def __init__(self, *tokens: str | Exception, expected_ms: int = 500, cut_off: bool = False) -> None:
         self.tokens = tokens
+        self.cut_off = cut_off
         self.expected_ms = expected_ms
         self.prompts: list[Prompt] = []
         self.given = 0
@@ -48,6 +49,8 @@ class Scripted:
                     raise token
                 self.given += 1
                 yield TokenEvent(text=token)
+            if self.cut_off:
+                yield TokenEvent(text="", cut_off=True)
         except GeneratorExit:
             self.aborted = True
             raise
@@ -184,6 +187,59 @@ async def test_an_engine_that_breaks_its_word_is_stopped_at_the_deadline_and_the
     async with asyncio.timeout(5):
         assert await talk.say(STORED) == (Route.STORED, ANSWER["elder-allowance"])
     assert engine.aborted
+
+
+# ---------------------------------------------------------------- beside the point, again, cut off, half
+
+
+async def test_a_first_sentence_that_leaves_the_question_open_waits_for_the_one_that_answers() -> None:
+    talk = Talk(engine=Scripted("高龄津贴可以申请。", "到街道申请。"), settings=PLAIN)
+    assert await talk.say(STORED) == (Route.GENERATED, "高龄津贴可以申请。到街道申请。")
+
+
+@pytest.mark.parametrize("tokens", [("高龄津贴可以申请。",), ("带老年证到街道申请。",), ("到街道",)])
+async def test_what_is_beside_the_point_invented_or_cut_off_gives_way_to_the_stored_answer(tokens: tuple[str, ...]) -> None:
+    talk = Talk(engine=Scripted(*tokens, cut_off=tokens == ("到街道",)), settings=PLAIN)
+    notes: list[str] = []
+    talk.dialogue = dataclasses.replace(talk.dialogue, note=notes.append)
+    assert await talk.say(STORED) == (Route.STORED, ANSWER["elder-allowance"])
+    assert notes in (["check off_question"], ["check entity"], ["check cut_off"])
+
+
+@pytest.mark.parametrize("more", ["带身份证和", "到街道申请。"])
+async def test_a_whole_sentence_stands_when_the_model_is_cut_off_or_says_it_again(more: str) -> None:
+    talk = Talk(engine=Scripted("到街道申请。", more, cut_off=True), settings=PLAIN)
+    assert await talk.say(STORED) == (Route.GENERATED, "到街道申请。")
+    assert not isinstance(talk.end, HandOver)
+
+
+async def test_half_a_sentence_is_made_whole_by_the_stored_answer() -> None:
+    talk = Talk(engine=Scripted("到街道申请，", "每月九百元。"), settings=PLAIN)
+    assert await talk.say(STORED) == (Route.GENERATED, "到街道申请，" + phrases.AS_REVIEWED + ANSWER["elder-allowance"])
+    assert not isinstance(talk.end, HandOver)
+
+
+@pytest.mark.parametrize(
+    ("question", "engine", "noted"),
+    [
+        ("老人高龄津贴可以申请吗", Scripted(), "engine not asked: a yes or no is read from the store"),
+        (STORED, Scripted(expected_ms=9000), "engine not asked: first clause in about 9000 ms, later than 8000 ms"),
+    ],
+)
+async def test_why_the_engine_was_not_asked_is_told(question: str, engine: Scripted, noted: str) -> None:
+    talk = Talk(engine=engine, settings=PLAIN)
+    notes: list[str] = []
+    talk.dialogue = dataclasses.replace(talk.dialogue, note=notes.append)
+    await talk.say(question)
+    assert notes == [noted]
+
+
+async def test_why_a_hot_answer_was_not_written_anew_is_told() -> None:
+    talk = Talk(engine=Scripted())
+    notes: list[str] = []
+    talk.dialogue = dataclasses.replace(talk.dialogue, note=notes.append)
+    await talk.say("高龄津贴怎么申请")
+    assert notes == ["engine not asked: hot answer is surer"]
 
 
 def test_in_time_says_so_in_words() -> None:
