@@ -123,19 +123,19 @@ def _row(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     return misplaced(said, source)
 
 
-def _entity(said: str, source: str, question: MaskedText) -> Sequence[str]:
+def _entity(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     """Papers, offices, payments and the like that no passage names."""
-    return [each.words for each in _strange(said, source, question) if each.has_head]
+    return [each.words for each in _strange(said, source) if each.has_head]
 
 
-def _unsupported(said: str, source: str, question: MaskedText) -> Sequence[str]:
+def _unsupported(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     """Other words from nowhere; or so many that it speaks about another matter."""
-    found = [each.words for each in _strange(said, source, question) if not each.has_head]
+    found = [each.words for each in _strange(said, source) if not each.has_head]
     return found or ([said] if coverage(_bare(said), source) < _COVERED_FROM else [])
 
 
-def _strange(said: str, source: str, question: MaskedText) -> Sequence[Ungrounded]:
-    return ungrounded(_bare(said), f"{source}\n{_OURS}", skeleton(question.text).text)
+def _strange(said: str, source: str) -> Sequence[Ungrounded]:
+    return ungrounded(_bare(said), f"{source}\n{_OURS}")
 
 
 def _bare(said: str) -> str:

@@ -120,7 +120,8 @@ async def written_steps(
     When a later one fails, the stored answer is read after all; a person takes over where there is none. Consume inside aclosing.
     """
     ids, spoken = (passage.entry.id,), False
-    prompt = make_prompt(question, (passage,), dialogue.history)
+    before = dialogue.history if dialogue.clarified else ()  # an earlier matter misleads a small model
+    prompt = make_prompt(question, (passage,), before)
     timely = in_time(engine, prompt, dialogue, settings)
     if not timely:
         dialogue.note(f"engine not asked: {timely}")

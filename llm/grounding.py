@@ -21,7 +21,7 @@ _HEADS = tuple(sorted(_HEADS_TEXT.split(), key=len, reverse=True))
 _LIGHT_TEXT = """
     的 了 吗 呢 吧 啊 着 过 是 在 和 与 及 或 并 而 也 都 就 才 还 再 又 则 即 等 只 需 须 要 可 能 会 请 您 你 我 他
     她 它 们 其 该 此 这 那 有 没 不 无 为 被 把 将 由 从 到 去 来 向 给 对 于 按 以 用 凭 持 带 拿 交 办 领 付 缴 打
-    找 看 问 说 写 填 行 好 完 齐 得 做 个 先 后 前 内 里 中 上 下 外 起 止 至 每 各 时 间 一 二 两 三 四 五 六 七 八
+    找 看 问 说 写 填 行 好 完 齐 得 做 个 先 后 前 内 里 中 上 下 外 起 止 至 每 各 时 间 时候 一 二 两 三 四 五 六 七 八
     九 十 百 千 万 亿 零 半 第 年 月 日 天 号 周 岁 元 块 次 倍 份 位 名 人 些 点 分 刻 小时 分钟 季度 仅 均 尽 所 之
     还是 到期 提前 幺 某 曾 刚 快 早 晚 便 也就 越 工作日 个月 早上 晚上 上午 下午 中午 夜间 当天 当场 当日 次日
     第二天 现在 今天 平时 您好 本人 自己 我们 他们 这个 那个 这些 那些 这里 那里 或者 以及 并且 而且 即可 就行 就可以
@@ -47,8 +47,6 @@ _SAME = (
     ("个税", "个人所得税"),
 )
 _PROOF = ("证明", "證明")  # 房产证明 is no 房产证
-_PLACED = re.compile("[带持凭到去向在找打交]|提交|提供|出示|准备|前往|登录|拨打|联系|需要")
-_SEGMENT = re.compile("[^，。！？；：,.!?;:\n]+")
 _HANZI = re.compile("[\u4e00-\u9fff]+")
 _SHORT_FORM_AT_MOST = 8
 _LONGEST_WORD = 6
@@ -77,15 +75,10 @@ class _Known:
         return found is not None and len(found.group()) <= _SHORT_FORM_AT_MOST
 
 
-def ungrounded(said: str, source: str, asked: str) -> Sequence[Ungrounded]:
-    """What a clause says beyond its source. asked: the question's words are no invention, but where one is told to go or bring."""
-    said, source, asked = (_folded(text) for text in (said, source, asked))
-    found: list[Ungrounded] = []
-    for segment in _SEGMENT.findall(said):
-        known = _known(source if _PLACED.search(segment) else f"{source}\n{asked}")
-        for run in _HANZI.findall(segment):
-            found += _strange(run, known, _known(f"{source}\n{asked}"))
-    return found
+def ungrounded(said: str, source: str) -> Sequence[Ungrounded]:
+    """What a clause says beyond its source. The question is none: who asks for 经营性公墓 must not hear the price of 公益性."""
+    known = _known(_folded(source))
+    return [each for run in _HANZI.findall(_folded(said)) for each in _strange(run, known)]
 
 
 def coverage(said: str, source: str) -> float:
@@ -123,19 +116,17 @@ def _states(run: str, known: _Known) -> list[str]:
     return states
 
 
-def _strange(run: str, placed: _Known, wide: _Known) -> Iterator[Ungrounded]:
+def _strange(run: str, known: _Known) -> Iterator[Ungrounded]:
     """Loose characters, joined to words; then words whose parts are known and that are not."""
-    states = _states(run, wide)
+    states = _states(run, known)
     for start, end in _stretches(states):
-        if end - start == 1 and run[start] in wide.chars and not _head_at(run, end):
+        has_head = _head_at(run, end)
+        if has_head and any(known.is_short_form(run[at:end]) for at in range(_word_start(states, start), end - 1)):
             continue
-        word_start = _word_start(states, start)
-        after = _word_end(run, states, end)
-        if _head_at(run, end) and any(wide.is_short_form(run[at:end]) for at in range(word_start, end - 1)):
-            continue
-        if end - start >= _STRANGE_FROM or run[start] not in wide.chars or _head_at(run, end):
-            yield Ungrounded(words=run[word_start:after], has_head=_head_at(run, end) or _head_at(run, after))
-    yield from _joined(run, states, placed)
+        if has_head or end - start >= _STRANGE_FROM or run[start] not in known.chars:
+            after = _word_end(run, states, end)
+            yield Ungrounded(words=run[_word_start(states, start) : after], has_head=has_head or _head_at(run, after))
+    yield from _joined(run, states, known)
 
 
 def _stretches(states: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,10 @@ from llm.types import AnsweringSettings, Dialogue, Engine, Prompt, Route, Routed
 from llm.wording import plain
 
 _NEAR_FROM = 0.45  # below this no passage is near enough for an engine to rest on
-_YES_NO = re.compile(r"吗$|么$|[不没]$|[对是行好法]吧$|(.{1,2})[不没]\1|有没有|能否|可否|是否|合不合法|会不会|算不算|算.{2,10}还是")
+_YES_NO = re.compile(
+    r"吗$|(?<![什怎多])么$|[不没]$|[对是行好法]吧$|(.{1,2})[不没]\1|有没有|能否|可否|是否|合不合法|会不会|"
+    r"算不算|算.{2,10}还是"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

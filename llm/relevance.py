@@ -35,14 +35,27 @@ _HOW = re.compile("怎么(?!办(?!理)|处罚)|怎样|如何|咋(?!办)|流程|�
 _HOW_TOLD = re.compile(
     "[带持凭到向由找按打看从签交缴填说报登给用先]|提交|申请|联系|协商|网上|线上|应用|小程序|转人工|预约|参加|组成|征收|计算|举行"
 )
-_KINDS = ((_NUMBER, None, _NUMBER_TOLD), (_PLACE, _PLACE_TOLD, None), (_PAPERS, _PAPERS_TOLD, None))
+_SUM = re.compile(
+    "(?:[收交缴付扣领补贴赔罚报给贷退发]|[价租]金?|钱|费|元)[^，。]{0,6}多少(?![天日年月个次岁])|多少[钱元块]|几[元块倍成]|百分之几"
+)
+_SUM_TOLD = re.compile("免费|不收|不要钱|全额|一半")
+_KINDS = (
+    (_SUM, None, _SUM_TOLD),
+    (_NUMBER, None, _NUMBER_TOLD),
+    (_PLACE, _PLACE_TOLD, None),
+    (_PAPERS, _PAPERS_TOLD, None),
+)
+_HANZI = re.compile("[\u4e00-\u9fff]")
+_SENTENCE_FROM = 4  # characters
 _TELLING_FROM = 8  # shorter ones come twice in good sentences, too
 _MERELY = re.compile("^.{0,6}?(?:可以|能|应当|应该|需要|要|必须)[^，。！？；]{0,8}[。！？；，]?$")
 
 
 def answers(question: str, said: str) -> bool:
-    """Whether the words hold the kind of thing that was asked for. True where no kind is recognised."""
+    """Whether the words hold the kind of thing that was asked for; more than a bare figure. True where no kind is recognised."""
     asked = plain(question)
+    if len(_HANZI.findall(said)) < _SENTENCE_FROM:
+        return False
     for asks, told, number_told in _KINDS:
         if not asks.search(asked):
             continue

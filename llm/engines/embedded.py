@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +125,18 @@ class EmbeddedEngine:
     def _start(
         self, prompt: Prompt, params: GenerateParams, hand_in: Callable[[_Item], None], stop: threading.Event
     ) -> Future[None]:
+        began_s, spoke = 0.0, False
+
         def on_chunk(chunk: Mapping[str, Any]) -> bool:
+            nonlocal spoke
             if "error" in chunk:
                 hand_in(
                     EngineFailed(f"the model refused the prompt: {chunk['error'].get('type', 'unknown')}; shorten the passages")
                 )
                 return True
+            if stop.is_set():  # no figures will come of this one
+                self._learn_late(prompt, time.perf_counter() - began_s, has_text=spoke)
+            spoke = True
             self._learn(chunk.get("timings", {}))
             choice = chunk["choices"][0]
             if not stop.is_set() and (text := choice["text"]):
@@ -140,6 +146,7 @@ class EmbeddedEngine:
             return stop.is_set()
 
         def work() -> None:
+            nonlocal began_s
             began_s = time.perf_counter()
             try:
                 if not stop.is_set():
@@ -169,6 +176,12 @@ class EmbeddedEngine:
         """Speeds of a finished generation; what stood in the cache was not read and tells nothing."""
         if timings.get("prompt_n", 0) >= _FEW_TOKENS and timings.get("predicted_n", 0) >= _FEW_TOKENS:
             self.speed = self.speed.blended(_speed(timings, self.speed.tokens_per_character))
+
+    def _learn_late(self, prompt: Prompt, took_s: float, *, has_text: bool) -> None:
+        """From a generation that was given up before its first token: at most so fast was the reading."""
+        read = len(prompt.user) * self.speed.tokens_per_character / max(took_s, 0.001)
+        if not has_text and read < self.speed.prefill_tokens_per_s:
+            self.speed = self.speed.blended(replace(self.speed, prefill_tokens_per_s=read))
 
     async def _next(self, arrived: asyncio.Queue[_Item], deadline_ms: int) -> str | _CutOff | None:
         try:

@@ -170,6 +170,19 @@ async def test_who_asks_right_after_an_answer_is_told_of_no_queue() -> None:
     assert engine.first_clause_ms(QUESTION) == alone_ms
 
 
+async def test_a_generation_that_was_given_up_as_too_late_makes_the_next_estimate_longer() -> None:
+    llama = Llama("好")
+    llama.may_go.clear()
+    engine = EmbeddedEngine(llama, "hand")
+    engine.speed = EngineSpeed(prefill_tokens_per_s=1e6, decode_tokens_per_s=10)
+    with pytest.raises(EngineStalled):
+        await words(engine, GenerateParams(first_token_ms=10))
+    llama.may_go.set()
+    await words(engine, GenerateParams())
+    assert engine.speed.prefill_tokens_per_s < 1e6
+    engine.close()
+
+
 def timed(**timings: float) -> Mapping[str, Any]:
     """A last chunk with its figures."""
     return {"choices": [{"text": "。"}], "timings": timings}

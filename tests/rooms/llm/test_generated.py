@@ -189,6 +189,16 @@ async def test_an_engine_that_breaks_its_word_is_stopped_at_the_deadline_and_the
     assert engine.aborted
 
 
+async def test_an_earlier_matter_is_not_in_the_prompt_but_the_half_before_our_question_is() -> None:
+    engine = Scripted("到街道申请。")
+    talk = Talk(engine=engine, settings=PLAIN)
+    await talk.say("居住证怎么办理")
+    await talk.say(STORED)
+    talk.dialogue = dataclasses.replace(talk.dialogue, clarified=1)
+    await talk.say(STORED)
+    assert ["上一个问题" in prompt.user for prompt in engine.prompts[-2:]] == [False, True]
+
+
 # ---------------------------------------------------------------- beside the point, again, cut off, half
 
 
