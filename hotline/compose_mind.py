@@ -118,5 +118,6 @@ async def _engine(settings: Settings, stack: AsyncExitStack, tell: Tell) -> Engi
     stack.callback(engine.close)
     spoken_ms, read_ms = answering.voice_first_clause_ms, answering.text_first_clause_ms
     expected_ms = engine.first_clause_ms(warm_up_prompt())
-    tell(f"语言模型 {engine.name}：首句约 {expected_ms} 毫秒；通话限 {spoken_ms}，文字限 {read_ms}，来不及时念已审核的答案")
+    speed = f"每秒读 {engine.speed.prefill_tokens_per_s:.0f}、写 {engine.speed.decode_tokens_per_s:.0f} 个词元"
+    tell(f"语言模型 {engine.name}：{speed}，首句约 {expected_ms} 毫秒；通话限 {spoken_ms}，文字限 {read_ms}，来不及就念已存的答案")
     return engine

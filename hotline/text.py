@@ -59,14 +59,20 @@ class TextOptions:
     record: Path | None = None
 
 
-async def text_call(settings: Settings, options: TextOptions | None = None, *, show: Callable[[str], None] = print) -> int:
-    """Typed calls on this machine, without a server. 0; 1 when an expectation fails; 130 when interrupted."""
+async def text_call(
+    settings: Settings,
+    options: TextOptions | None = None,
+    *,
+    show: Callable[[str], None] = print,
+    tell: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Typed calls on this machine, without a server. 0; 1 when an expectation fails; 130 when interrupted. tell: of the start."""
     options = options or TextOptions()
     scripts = load_scripts(options.scripts)
     if options.record is not None and options.record.exists():
         raise RecordingTaken(f"{options.record} exists", what_to_do="name another file with --record, or remove it")
     with tempfile.TemporaryDirectory(prefix="hotline-text-") as folder:
-        async with open_desk(_for_practice(settings, folder), audible=False) as desk:
+        async with open_desk(_for_practice(settings, folder), audible=False, tell=tell) as desk:
             table = _Table(desk=desk.explaining(), options=options, show=show)
             return await (table.play(scripts) if scripts else table.type())
 

@@ -11,11 +11,18 @@ from hotline.commands.common import add, run, settings_of
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
     demo = add(commands, "demo", _demo, "two calls in real time, with their pages")
-    demo.add_argument("--out", type=Path, default=Path("out/demo"), help="folder of the results (default: out/demo)")
+    demo.add_argument("--full", action="store_true", help="typed, with answers that a language model writes; pull it first")
+    demo.add_argument("--out", type=Path, help="folder of the results (default: out/demo, out/demo-full)")
     demo.add_argument("--script", type=Path, help="one call script instead of the two in configs/demo")
 
 
 def _demo(arguments: argparse.Namespace) -> int:
+    if arguments.full:
+        from hotline.demo_full import demo_full  # noqa: PLC0415
+
+        out_dir = arguments.out or Path("out/demo-full")
+        return run(demo_full(settings_of(arguments, quiet=True), out_dir=out_dir, script=arguments.script))
     from hotline.demo import demo  # noqa: PLC0415
 
-    return run(demo(settings_of(arguments, quiet=True), out_dir=arguments.out, script=arguments.script))
+    out_dir = arguments.out or Path("out/demo")
+    return run(demo(settings_of(arguments, quiet=True), out_dir=out_dir, script=arguments.script))
