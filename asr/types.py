@@ -226,7 +226,7 @@ class EndpointSettings:
             raise ValueError(msg)
 
 
-_HOT_WORDS = ("居住证", "户口", "身份证", "社保", "医保", "公积金", "结婚登记", "生育", "物业", "停车")
+_HOT_WORDS = ("居住证", "身份证", "养老保险", "医保", "公积金", "停车", "劳动", "营业执照", "户口", "护照")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
