@@ -18,7 +18,7 @@ from llm.law_names import key_of
 from llm.polarity import flips
 from llm.types import MaskedText, Passage
 
-__all__ = ["Finding", "check_clause"]
+__all__ = ["Finding", "check_clause", "check_reply"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class Finding:
     rule: str
     detail: str
 
+
+_Rule = tuple[str, Callable[[str, str, MaskedText], Sequence[str]]]
 
 _EVERYBODYS = frozenset({"110", "119", "120", "122", "12345"})  # true without any passage
 _PLACEHOLDER = re.compile(r"〈[^〈〉]{1,12}〉")
@@ -55,12 +57,20 @@ _DETAIL = 24
 
 def check_clause(clause: str, passages: tuple[Passage, ...], question: MaskedText) -> tuple[Finding, ...]:
     """Every reason not to speak a generated clause. Empty: it may be spoken."""
+    texts = ((p.entry.question, p.entry.answer, p.entry.detail, _EDITION.sub("", p.entry.source)) for p in passages)
+    return _judged(clause, skeleton("\n".join(text for each in texts for text in each)).text, question, _RULES)
+
+
+def check_reply(clause: str, question: MaskedText) -> tuple[Finding, ...]:
+    """Every reason not to speak a clause whatever it rests on: what can be judged without its passages."""
+    return _judged(clause, "", question, _OF_THE_CLAUSE)
+
+
+def _judged(clause: str, source: str, question: MaskedText, rules: Sequence[_Rule]) -> tuple[Finding, ...]:
     if _CONTROL.search(clause):
         return (Finding(rule="control", detail="control character"),)
     said = skeleton(clause).text
-    texts = ((p.entry.question, p.entry.answer, p.entry.detail, _EDITION.sub("", p.entry.source)) for p in passages)
-    source = skeleton("\n".join(text for each in texts for text in each)).text
-    return tuple(Finding(rule=name, detail=found[:_DETAIL]) for name, rule in _RULES for found in rule(said, source, question))
+    return tuple(Finding(rule=name, detail=found[:_DETAIL]) for name, rule in rules for found in rule(said, source, question))
 
 
 def _nothing(said: str, _source: str, _question: MaskedText) -> Sequence[str]:
@@ -151,19 +161,22 @@ def _foreign(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     return [m.group() for m in _FOREIGN.finditer(said) if m.group() not in source]
 
 
-_RULES: tuple[tuple[str, Callable[[str, str, MaskedText], Sequence[str]]], ...] = (
+_OF_THE_CLAUSE: tuple[_Rule, ...] = (
     ("nothing", _nothing),
     ("placeholder_invented", _placeholder_invented),
     ("masked_echoed", _masked_echoed),
-    ("number", _number),
-    ("citation", _citation),
     ("promise", _promise),
     ("prompt_residue", _prompt_residue),
+    ("foreign", _foreign),
+)
+_OF_THE_PASSAGES: tuple[_Rule, ...] = (
+    ("number", _number),
+    ("citation", _citation),
     ("polarity", _polarity),
     ("condition", _condition),
     ("row", _row),
     ("entity", _entity),
     ("unsupported", _unsupported),
     ("refusal", _refusal),
-    ("foreign", _foreign),
 )
+_RULES = (*_OF_THE_CLAUSE, *_OF_THE_PASSAGES)

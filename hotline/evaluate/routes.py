@@ -15,11 +15,9 @@ from hotline.config import Settings
 from hotline.evaluate.desks import text_desk
 from hotline.evaluate.records import Answer, CaseSet, Solver
 from hotline.parts import Parts
-from llm.checks import check_clause
+from llm.checks import check_reply
 from llm.clauses import clauses
 from llm.types import Dialogue, HandOver, Intent, MaskedText, Route, Routed
-
-_GROUNDED = frozenset({"number", "citation", "polarity", "refusal"})  # rules about the passages, which a lone reply doesn't bring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +64,7 @@ def action_of(taken: Taken) -> str:
 
 def findings(reply: str, nothing_asked: MaskedText) -> tuple[str, ...]:
     """Names of the rules that would keep a clause of the reply from being spoken, whatever it rests on."""
-    found = (finding.rule for clause in clauses(reply) for finding in check_clause(clause, (), nothing_asked))
-    return tuple(rule for rule in found if rule not in _GROUNDED)
+    return tuple(finding.rule for clause in clauses(reply) for finding in check_reply(clause, nothing_asked))
 
 
 @asynccontextmanager

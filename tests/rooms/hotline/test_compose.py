@@ -190,13 +190,13 @@ async def test_who_types_is_given_more_time_than_who_speaks(settings: Settings) 
         assert running.result() == "hangup"
 
 
-def test_all_fixed_sentences_are_made_beforehand() -> None:
+def test_all_sentences_that_never_change_are_made_beforehand() -> None:
     phrases = Settings().phrases
     every = set()
     for each in fields(phrases):
         value = getattr(phrases, each.name)
         every |= {value} if isinstance(value, str) else set(value.values() if isinstance(value, dict) else value)
-    assert set(_fixed(Settings())) == every
+    assert set(_fixed(Settings())) == {sentence for sentence in every if "{ticket}" not in sentence}
 
 
 def test_the_recogniser_expects_the_commonest_topics_and_no_more_than_it_takes() -> None:
