@@ -58,13 +58,15 @@ docs: setup ## the documentation as a site in site/, offline
 	@$(BIN)/hotline config docs --check docs/configuration.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-bench: models ## the figures of one call on this machine
+bench: models ## the figures of one call, and of answers alone, on this machine
 	@$(BIN)/hotline bench call
+	@$(BIN)/hotline bench answers
 
 proof: models ## long runs, by hand; their results go into docs/benchmarks.md
 	@$(BIN)/hotline models pull --tests
 	$(BIN)/python -m pytest -m slow --timeout=1800
 	@$(BIN)/hotline bench call
+	@$(BIN)/hotline bench answers
 
 clean: ## everything made here; pulled models stay
 	rm -rf .venv out var build dist site examples/typescript/node_modules .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

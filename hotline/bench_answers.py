@@ -12,16 +12,17 @@ import random
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from hotline.bench import machine
+from hotline.bench_retrieval import SIZES, RetrievalFigures, bench_retrieval
 from hotline.clock import utc_now
 from hotline.compose import Desk, open_desk
 from hotline.config import Settings
-from hotline.errors import HotlineError
+from hotline.errors import HotlineError, ModelMissing, explain
 from hotline.paths import configs_dir
 from llm import knowledge
 from llm.types import Clause, Dialogue, Entry
@@ -55,8 +56,10 @@ MIXES = (
 )
 
 
-async def bench_answers(settings: Settings, *, rate_per_s: int, seconds: int, out_dir: Path, tell: Tell = print) -> int:
-    """Measure each mix and print the table. Returns 0."""
+async def bench_answers(
+    settings: Settings, *, rate_per_s: int, seconds: int, out_dir: Path, sizes: Sequence[int] = SIZES, tell: Tell = print
+) -> int:
+    """Measure each mix, then the search among passages of each size, and print the tables. Returns 0."""
     folder = configs_dir() / settings.answering.knowledge_dir
     entries = await asyncio.to_thread(knowledge.load, folder, today=utc_now().date())
     hot, others = hot_questions(entries), other_questions(entries, folder)
@@ -75,9 +78,24 @@ async def bench_answers(settings: Settings, *, rate_per_s: int, seconds: int, ou
         goals = (REACH, AIM) if name == MIXES[-1].name else ("", "")
         told = f"{figure['mean']:.1f} / {figure['p99']:.1f}"
         tell(f"{name:<34}{told:<16}{figure['p50']:<8.1f}{figure['n']:<8.0f}{goals[0]:<12}{goals[1]}".rstrip())
-    report = {"machine": machine(), "at": utc_now().isoformat(timespec="seconds"), "rate_per_s": rate_per_s, "figures": figures}
+    retrieval = await asyncio.to_thread(_retrieval, others, sizes, tell)
+    report = {
+        "machine": machine(),
+        "at": utc_now().isoformat(timespec="seconds"),
+        "rate_per_s": rate_per_s,
+        "figures": figures,
+        "retrieval": [asdict(each) for each in retrieval],
+    }
     await asyncio.to_thread(_write, out_dir / "answers.json", report)
     return 0
+
+
+def _retrieval(questions: Sequence[str], sizes: Sequence[int], tell: Tell) -> list[RetrievalFigures]:
+    try:
+        return bench_retrieval(questions, sizes=sizes, tell=tell)
+    except ModelMissing as error:
+        tell(f"retrieval at size: not measured: {explain(error).message}; {explain(error).what_to_do}")
+        return []
 
 
 def _write(path: Path, report: dict[str, object]) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from hotline import bench_retrieval
 from hotline.bench_answers import MIXES, NothingToAsk, bench_answers, hot_questions, other_questions, spread_ms
 from hotline.config import Settings
+from hotline.errors import ModelMissing
 from hotline.paths import configs_dir
 from llm import knowledge
 from llm.types import AnsweringSettings
@@ -47,11 +49,26 @@ def settings_for(folder: Path) -> Settings:
 
 async def test_every_kind_of_traffic_is_measured(small: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    assert await bench_answers(settings_for(small), rate_per_s=50, seconds=1, out_dir=tmp_path / "out", tell=told.append) == 0
+    await bench_answers(settings_for(small), rate_per_s=50, seconds=1, out_dir=tmp_path / "out", sizes=(200,), tell=told.append)
     report = json.loads((tmp_path / "out" / "answers.json").read_text("utf-8"))
     assert set(report["figures"]) == {mix.name for mix in MIXES}
     assert all(figure["n"] == 50 and 0 < figure["p50"] <= figure["p99"] for figure in report["figures"].values())
     assert any("mixed, 70 % hot" in line and "40 / 150" in line for line in told)
+    (found,) = report["retrieval"]
+    assert (found["passages"], found["questions"]) == (200, 4)
+    assert 0 < found["p50_ms"] <= found["p99_ms"]
+    assert any("200 passages" in line for line in told)
+
+
+async def test_without_the_law_table_it_says_what_to_pull(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_name: str) -> Path:
+        raise ModelMissing("china-laws is not here", what_to_do="hotline models pull china-laws")
+
+    monkeypatch.setattr(bench_retrieval, "resolve", missing)
+    told: list[str] = []
+    await bench_answers(settings_for(small), rate_per_s=50, seconds=1, out_dir=tmp_path, tell=told.append)
+    assert "hotline models pull china-laws" in told[-1]
+    assert json.loads((tmp_path / "answers.json").read_text("utf-8"))["retrieval"] == []
 
 
 def test_the_test_set_gives_the_questions_that_no_entry_has(small: Path) -> None:
