@@ -39,6 +39,9 @@ _EXIT_CODES = "exit codes: 0 done, 1 it failed or found something, 2 wrong usage
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command."""
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # read when numpy loads; our products are small, and threads wait for threads
     commands = parser()
     arguments = commands.parse_args(argv)
     arguments.parser = commands

@@ -110,6 +110,19 @@ def test_wrong_usage_is_2(arguments: list[str], capsys: pytest.CaptureFixture[st
     assert told.out == ""
 
 
+def test_small_products_are_not_split_over_threads() -> None:
+    code = """
+import sys
+from hotline.cli import main
+main(["config", "check"])
+import numpy, threadpoolctl
+print([each["num_threads"] for each in threadpoolctl.threadpool_info() if each["internal_api"] == "openblas"], file=sys.stderr)
+"""
+    own = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=True)  # noqa: S603
+    assert ran.stderr.split() == ["[1]"]
+
+
 def test_help_loads_nothing_heavy() -> None:
     code = """
 import sys
