@@ -12,6 +12,7 @@ import math
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from llm.sound import sound_of
 from llm.types import AnsweringError, Guess, Intent, MaskedText
-from llm.wording import plain
+from llm.wording import content, plain
 
 Floats = NDArray[np.float32]
 
@@ -36,15 +37,18 @@ class IntentsWrong(AnsweringError):
 
 
 def features(text: str) -> Counter[str]:
-    """Grams of a text: one to three characters as written, one and two as they sound."""
-    folded = plain(text)
-    sounds = [sound_of(char) for char in folded]
-    found: Counter[str] = Counter()
-    for size in (1, 2, 3):
-        found.update("c" + folded[at : at + size] for at in range(len(folded) - size + 1))
-    found.update("s" + sound for sound in sounds)
-    found.update(f"s{one} {two}" for one, two in itertools.pairwise(sounds))
+    """Grams of a text, whole and without the words that only carry a question: one to three characters, one and two sounds."""
+    found = Counter(_grams(plain(text)))
+    found.update("k" + gram for gram in _grams(content(text)))
     return found
+
+
+def _grams(folded: str) -> Iterator[str]:
+    sounds = [sound_of(char) for char in folded]
+    for size in (1, 2, 3):
+        yield from ("c" + folded[at : at + size] for at in range(len(folded) - size + 1))
+    yield from ("s" + sound for sound in sounds)
+    yield from (f"s{one} {two}" for one, two in itertools.pairwise(sounds))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """Intent files and knowledge entries → a trained, calibrated classifier. Seconds; at `hotline kb build`, or at a first start.
 
 Probabilities are fitted on texts that the classifier had not seen: wordings of one entry are alike, so they stay on one side of
-every split. What is sure is what was right nineteen times in twenty there.
+every split. What is sure is what was right nineteen times in twenty there. What the answers say counts half: it holds the words of
+a matter that no wording of it has.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import functools
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,11 +28,13 @@ from llm.types import Entry
 
 _SCHEMA_AT = "schema/intents.schema.json"
 _FOLDS = 5
-_REGULARISATION = 10.0
+_REGULARISATION = 0.3
+_TOLD_WEIGHT = 0.5  # of an answer's sentence, beside a caller's
 _SURE_SHARE = 0.95  # of sure guesses that were right
 _FEWEST = _FOLDS  # examples of an intent
 _MANY = 1000  # examples, among which a gram that occurs once says little
-_FORMAT = "1"  # of features and files: a change makes old models stale
+_SENTENCES = re.compile("[。；？！]")
+_FORMAT = "2"  # of features and files: a change makes old models stale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +48,18 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntentSet:
-    """What to train: names with titles, and examples, by axis."""
+    """What to train: names with titles, and examples, by axis. told: sentences of answers, about matters."""
 
     titles: dict[str, dict[str, str]]
     examples: dict[str, tuple[Example, ...]]
+    told: tuple[Example, ...]
 
     @property
     def digest(self) -> str:
         """Changes whenever training would give another model."""
-        told = [_FORMAT, self.titles, {axis: [(e.text, e.intent) for e in each] for axis, each in self.examples.items()}]
-        return hashlib.sha256(json.dumps(told, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:16]
+        texts = {axis: [(e.text, e.intent) for e in each] for axis, each in self.examples.items()}
+        whole = [_FORMAT, self.titles, texts, [(e.text, e.intent) for e in self.told]]
+        return hashlib.sha256(json.dumps(whole, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +98,7 @@ def read_intents(folder: Path, entries: Sequence[Entry], *, schema: Path | None 
     if missing := [axis for axis in AXES if len(titles[axis]) < 2]:  # noqa: PLR2004  a choice needs two
         raise IntentsWrong(f"{folder}: no intents of axis {missing[0]}; add a file, or take configs/kb/intents as a start")
     examples["matter"] += _from_entries(entries, titles["matter"])
-    return IntentSet(titles=titles, examples={axis: tuple(each) for axis, each in examples.items()})
+    return IntentSet(titles=titles, examples={axis: tuple(each) for axis, each in examples.items()}, told=_told_by(entries))
 
 
 def _from_entries(entries: Sequence[Entry], known: dict[str, str]) -> list[Example]:
@@ -104,6 +110,17 @@ def _from_entries(entries: Sequence[Entry], known: dict[str, str]) -> list[Examp
         if entry.intent
         for text in (entry.question, *entry.paraphrases)
     ]
+
+
+def _told_by(entries: Sequence[Entry]) -> tuple[Example, ...]:
+    return tuple(
+        Example(text=sentence, intent=entry.intent, group=entry.id)
+        for entry in entries
+        if entry.intent
+        for text in (entry.answer, entry.detail, entry.topic)
+        for sentence in _SENTENCES.split(text)
+        if sentence
+    )
 
 
 @functools.cache
@@ -156,44 +173,53 @@ def train(intents: IntentSet) -> tuple[IntentModel, tuple[Fit, ...]]:
 
 def _train_axis(axis: str, intents: IntentSet) -> tuple[Axis, Fit]:
     from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415  a second of imports, only for building
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict  # noqa: PLC0415
+    from sklearn.model_selection import StratifiedGroupKFold  # noqa: PLC0415
 
-    examples = intents.examples[axis]
+    examples, told = intents.examples[axis], intents.told if axis == "matter" else ()
     names = tuple(sorted(intents.titles[axis]))
-    wanted = np.array([names.index(example.intent) for example in examples])
-    _check_counts(axis, names, wanted)
+    wanted = np.array([names.index(example.intent) for example in (*examples, *told)])
+    _check_counts(axis, names, wanted[: len(examples)])
     vectors = TfidfVectorizer(
         analyzer=lambda text: list(features(text).elements()),
         sublinear_tf=True,
         min_df=1 if len(examples) < _MANY else 2,
         dtype=np.float32,
     )
-    table = vectors.fit_transform([example.text for example in examples])
-    classifier = LogisticRegression(C=_REGULARISATION, max_iter=400, class_weight="balanced")
-    groups = [example.group for example in examples]
+    table = vectors.fit_transform([example.text for example in (*examples, *told)])
+    share = np.repeat((1.0, _TOLD_WEIGHT), (len(examples), len(told)))
+    groups = np.array([example.group for example in (*examples, *told)])
     splits = StratifiedGroupKFold(n_splits=_FOLDS, shuffle=True, random_state=1)
-    unseen = cross_val_predict(classifier, table, wanted, groups=groups, cv=splits, method="decision_function")
-    if unseen.ndim == 1:  # of two intents scikit-learn scores the second one
-        unseen = np.stack([-unseen, unseen], axis=1)
-    temperature = _temperature(unseen, wanted)
+    unseen = np.zeros((len(wanted), len(names)))
+    for seen, held in splits.split(table, wanted, groups):
+        weights, bias = _linear(table[seen], wanted[seen], share[seen])
+        unseen[held] = table[held] @ weights + bias
+    unseen, wanted_of = unseen[: len(examples)], wanted[: len(examples)]
+    temperature = _temperature(unseen, wanted_of)
     shares = _softmax(unseen / temperature)
-    sure_from = _sure_from(shares, wanted)
-    classifier.fit(table, wanted)
-    weights, bias = classifier.coef_, classifier.intercept_
-    if len(weights) == 1:
-        weights, bias = np.concatenate([-weights, weights]), np.concatenate([-bias, bias])
+    sure_from = _sure_from(shares, wanted_of)
+    weights, bias = _linear(table, wanted, share)
     fitted = Axis(
         names=names,
         titles=tuple(intents.titles[axis][name] for name in names),
         terms={str(term): int(at) for term, at in vectors.vocabulary_.items()},
         idf=vectors.idf_.astype(np.float32),
-        weights=np.ascontiguousarray(weights.T, np.float32),
+        weights=np.ascontiguousarray(weights, np.float32),
         bias=bias.astype(np.float32),
         temperature=temperature,
         sure_from=sure_from,
     )
-    return fitted, _fit(axis, shares, wanted, sure_from)
+    return fitted, _fit(axis, shares, wanted_of, sure_from)
+
+
+def _linear(table: Any, wanted: NDArray[np.int64], share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ANN401
+    """Weights of shape (terms, intents), and biases, of a support vector machine for each intent against the others."""
+    from sklearn.svm import LinearSVC  # noqa: PLC0415
+
+    classifier = LinearSVC(C=_REGULARISATION, class_weight="balanced", random_state=1).fit(table, wanted, sample_weight=share)
+    weights, bias = classifier.coef_, classifier.intercept_
+    if len(weights) == 1:  # of two intents scikit-learn scores the second one
+        weights, bias = np.concatenate([-weights, weights]), np.concatenate([-bias, bias])
+    return weights.T, bias
 
 
 def _check_counts(axis: str, names: Sequence[str], wanted: NDArray[np.int64]) -> None:
