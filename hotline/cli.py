@@ -9,12 +9,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from hotline.commands import access, bench, completion, config, demo, doctor, engine, kb, models, overview, replay, serve, text
 from hotline.commands import eval as evaluate
 from hotline.commands.common import Body
 from hotline.errors import OURS, explain
+from hotline.signals import ended_like_by_hand
+from hotline.streams import OutputLost, mend_streams, tell_error
 
 INTERRUPTED = 130
 
@@ -42,38 +45,62 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault(
         "OPENBLAS_NUM_THREADS", "1"
     )  # read when numpy loads; our products are small, and threads wait for threads
+    mend_streams()
+    try:
+        code = _ran(argv)
+        sys.stdout.flush()
+    except OutputLost as lost:
+        return _nobody_reads(lost)
+    return code
+
+
+def _ran(argv: Sequence[str] | None) -> int:
     commands = parser()
     arguments = commands.parse_args(argv)
     arguments.parser = commands
     body: Body = arguments.body
     try:
-        return body(arguments)
+        with nullcontext() if body.__module__ == serve.__name__ else ended_like_by_hand():  # a server drains
+            return body(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        return _nobody_reads()
-    except OURS as error:
+    except (*OURS, OSError) as error:
         return _tell(error)
     except BaseExceptionGroup as group:
-        if group.split(BrokenPipeError)[1] is None:
-            return _nobody_reads()
-        ours, others = group.split(OURS)
-        if ours is None or others is not None:
+        if (lost := _first(group, OutputLost)) is not None:
+            raise lost from None
+        if group.split((*OURS, OSError))[1] is not None:
             raise
-        return _tell(ours)
+        return _tell(_first(group, *OURS) or group)
 
 
-def _nobody_reads() -> int:
-    """Whoever read our output has left: there is nobody to tell, and the interpreter's last flush must not fail either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return INTERRUPTED
+def _first(group: BaseExceptionGroup[BaseException], *kinds: type[BaseException]) -> BaseException | None:
+    error: BaseException | None = group.split(kinds)[0]
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _nobody_reads(lost: OutputLost) -> int:
+    """Whoever has left need not be told."""
+    if not lost.is_full:
+        return INTERRUPTED
+    tell_error(f"hotline: the output can't be written: {lost} [hotline.output_lost]\n")
+    return 1
 
 
 def _tell(error: BaseException) -> int:
+    """An error of ours, or a file of the user's that can't be read or written. Anything else passes: it is a fault of ours."""
+    system = _first(error, OSError) if isinstance(error, BaseExceptionGroup) else error
+    if isinstance(system, OSError):
+        if system.filename is None:
+            raise error
+        tell_error(f"hotline: {system.filename}: {system.strerror} [hotline.file_wrong]\n")
+        return 1
     told = explain(error)
-    sys.stderr.write(f"hotline: {told.message} [{told.code}]\n")
+    tell_error(f"hotline: {told.message} [{told.code}]\n")
     if told.what_to_do:
-        sys.stderr.write(f"         {told.what_to_do}\n")
+        tell_error(f"         {told.what_to_do}\n")
     return 1
 
 

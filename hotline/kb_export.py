@@ -90,6 +90,7 @@ def export_kb(folder: Path, *, form: str, out: Path | None) -> int:
         sys.stdout.write(text)
         return 0
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, "utf-8-sig" if form == "csv" else "utf-8")  # a spreadsheet takes UTF-8 only with its mark
     except OSError as error:
         raise NoRoom(f"{out} can't be written: {error.strerror}", what_to_do="name a file in a folder of your own") from None

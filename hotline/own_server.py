@@ -58,7 +58,11 @@ async def own_server(out_dir: Path, extra: Mapping[str, str] | None = None) -> A
     log_path = out_dir / "server.log"
     with await asyncio.to_thread(_new_log, log_path) as log:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "hotline.cli", "serve"), env=environment, stdout=log, stderr=asyncio.subprocess.STDOUT
+            *(sys.executable, "-m", "hotline.tethered", "serve"),
+            env=environment,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=log,
+            stderr=asyncio.subprocess.STDOUT,
         )
         try:
             await _until_ready(process, port, log_path)

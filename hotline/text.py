@@ -111,7 +111,7 @@ class _Table:
     async def _record(self, line: TextLine, path: Path) -> int:
         """Write the script, and play it at once: it must do what it says."""
         text = script_text(path.stem, line.exchanges, line.ending, self.desk.parts.new_masker)
-        await asyncio.to_thread(path.write_text, text, "utf-8")
+        await asyncio.to_thread(_write, path, text)
         self._tell("Recorded", f"  脚本  {path}", file=str(path))
         script = await asyncio.to_thread(load_script, path)
         again = TextLine(start=self._start(), show=lambda _: None)
@@ -124,6 +124,8 @@ class _Table:
             running = tasks.create_task(self.desk.answer(line), name="call")
             wrong = await run(line)
             await running
+        if line.lost is not None:
+            raise line.lost
         return wrong
 
     def _line(self) -> TextLine:
@@ -140,6 +142,11 @@ class _Table:
         self._line().tell(event, told, **fields)
 
 
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
 async def run_script(line: TextLine, script: CallScript) -> list[str]:
     """Play a script on a line that a call is running on; what did not come as expected, in words."""
     wrong: list[str] = []
@@ -149,7 +156,7 @@ async def run_script(line: TextLine, script: CallScript) -> list[str]:
             wrong.append(f"step {number}: the call had ended ({line.ending})")
             break
         if not line.as_json:
-            line.show(f"  来电  {_told(step)}")
+            line.print(f"  来电  {_told(step)}")
         await line.type(_event_of(step))
         if not await line.quiet():
             wrong.append(f"step {number}: no answer within {text_line.ANSWER_WITHIN_S:.0f} s")
@@ -239,9 +246,10 @@ def _read(loop: asyncio.AbstractEventLoop, typed: asyncio.Queue[str | None], roo
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     with contextlib.suppress(RuntimeError):  # the call is over, and its loop closed
-        for text in sys.stdin:
-            room.acquire()
-            loop.call_soon_threadsafe(typed.put_nowait, text.rstrip("\n"))
+        with contextlib.suppress(OSError):  # can't be read, or not any more: as good as its end
+            for text in sys.stdin:
+                room.acquire()
+                loop.call_soon_threadsafe(typed.put_nowait, text.rstrip("\n"))
         loop.call_soon_threadsafe(typed.put_nowait, None)
 
 

@@ -24,6 +24,7 @@ from hotline.lines import (
     Typed,
     Why,
 )
+from hotline.streams import OutputLost
 from hotline.why import in_words
 from llm.types import Explained
 
@@ -47,7 +48,10 @@ class Exchanged:
 
 @dataclass(slots=True, kw_only=True)
 class TextLine:
-    """A line without sound. show: prints a line; explains: why each answer came out as it did is shown, too."""
+    """A line without sound. show: prints a line; explains: why each answer came out as it did is shown, too.
+
+    lost: why nobody sees any more what is shown. The caller has hung up then, as one does who hears nothing.
+    """
 
     start: CallStart
     show: Callable[[str], None]
@@ -55,6 +59,7 @@ class TextLine:
     explains: bool = False
     exchanges: list[Exchanged] = field(default_factory=lambda: [Exchanged()])
     ending: str = ""
+    lost: OutputLost | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
     _inbox: asyncio.Queue[LineEvent] = field(default_factory=lambda: asyncio.Queue(maxsize=8))
     _quiet: asyncio.Event = field(default_factory=asyncio.Event)
@@ -121,7 +126,17 @@ class TextLine:
 
     def tell(self, event: str, told: str, **fields: object) -> None:
         """What is no part of the call: an event of ours, or words for people."""
-        self.show(as_json_line(event, **fields) if self.as_json else told)
+        self.print(as_json_line(event, **fields) if self.as_json else told)
+
+    def print(self, line: str) -> None:
+        """Show one line, as long as somebody sees it: a screen that is gone is no fault of the call."""
+        if self.lost is not None:
+            return
+        try:
+            self.show(line)
+        except OutputLost as error:
+            self.lost = error
+            self.hang_up()
 
     def hang_up(self) -> None:
         """At once, whatever is being said; from a signal handler, too."""
@@ -146,9 +161,9 @@ class TextLine:
 
     def _print(self, event: BotEvent, line: str) -> None:
         if self.as_json:
-            self.show(as_json_line(type(event).__name__, **asdict(event)))
+            self.print(as_json_line(type(event).__name__, **asdict(event)))
         elif line:
-            self.show(line)
+            self.print(line)
 
 
 def as_json_line(event: str, **fields: object) -> str:

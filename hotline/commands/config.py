@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, group
+from hotline.commands.paths import file_to_read
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
@@ -18,7 +19,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     check = add(actions, "check", _check, "is the file right? exit code 1 and what to mend if not")
     check.add_argument("file", nargs="?", type=Path, help="settings file (default: the one in force)")
     docs = add(actions, "docs", _docs, "print docs/configuration.md")
-    docs.add_argument("--check", type=Path, metavar="FILE", help="exit code 1 if this file is not what would be printed")
+    docs.add_argument("--check", type=file_to_read, metavar="FILE", help="exit code 1 if this file is not what would be printed")
 
 
 def _show(arguments: argparse.Namespace) -> int:
@@ -47,7 +48,7 @@ def _docs(arguments: argparse.Namespace) -> int:
     if arguments.check is None:
         sys.stdout.write(page)
         return 0
-    if arguments.check.is_file() and arguments.check.read_text("utf-8") == page:
+    if arguments.check.read_text("utf-8", "replace") == page:
         return 0
     sys.stderr.write(f"{arguments.check} is stale: hotline config docs > {arguments.check}\n")
     return 1

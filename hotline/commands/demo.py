@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, run, settings_of
+from hotline.commands.paths import file_to_read, folder_to_fill
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
     demo = add(commands, "demo", _demo, "two calls in real time, with their pages")
     demo.add_argument("--full", action="store_true", help="typed, with answers that a language model writes; pull it first")
-    demo.add_argument("--out", type=Path, help="folder of the results (default: out/demo, out/demo-full)")
-    demo.add_argument("--script", type=Path, help="one call script instead of the two in configs/demo")
+    demo.add_argument(
+        "--out", type=folder_to_fill, metavar="FOLDER", help="folder of the results (default: out/demo, out/demo-full)"
+    )
+    demo.add_argument("--script", type=file_to_read, metavar="FILE", help="one call script instead of the two in configs/demo")
 
 
 def _demo(arguments: argparse.Namespace) -> int:

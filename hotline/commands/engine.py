@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add
+from hotline.commands.paths import folder_to_read
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
     engine = add(commands, "engine", _engine, "check a folder of engine files against its manifest")
     engine.add_argument("what", choices=["verify"], help="verify: every file is there and has its hash")
-    engine.add_argument("folder", type=Path)
+    engine.add_argument("folder", type=folder_to_read, metavar="FOLDER")
 
 
 def _engine(arguments: argparse.Namespace) -> int:

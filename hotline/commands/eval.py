@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, run, settings_of
+from hotline.commands.paths import file_to_write, folder_to_read
 
 _REPORT = "report"
 _SETS = ("pii", "itn", "tn", "rmb", "safety", "intents", "citations", "dialogs", "legal")
@@ -18,8 +18,10 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     evaluate = add(commands, "eval", _eval, "answer cases with known right answers, through the product's own code paths")
     evaluate.epilog = _READS
     evaluate.add_argument("what", choices=[*_SETS, _REPORT], metavar="SET", help=f"{', '.join(_SETS)}; or report")
-    evaluate.add_argument("--cases", type=Path, metavar="DIR", help="report: the folder of the case files and their score.py")
-    evaluate.add_argument("--out", type=Path, metavar="FILE", help="report: write it there (default: print it)")
+    evaluate.add_argument(
+        "--cases", type=folder_to_read, metavar="DIR", help="report: the folder of the case files and their score.py"
+    )
+    evaluate.add_argument("--out", type=file_to_write, metavar="FILE", help="report: write it there (default: print it)")
 
 
 def _eval(arguments: argparse.Namespace) -> int:

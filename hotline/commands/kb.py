@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, group, settings_of
+from hotline.commands.numbers import whole
+from hotline.commands.paths import file_to_read, file_to_write, folder_to_read
+
+LOOKED_AT = 8  # entries, for an answer
 
 _CHECK = """examples:
   hotline kb check                       the configured knowledge base, sources looked up in the law table
@@ -44,27 +47,27 @@ _EXPORT = """examples:
 def add_to(commands: Any) -> None:  # noqa: ANN401
     actions = group(commands, "kb", "the knowledge base: check, build, search, test, export")
     check = _action(actions, "check", _check, "what is wrong in a knowledge base: file, line, mend", _CHECK)
-    check.add_argument("dir", nargs="?", type=Path, metavar="DIR", help="its folder (default: the configured one)")
+    check.add_argument("dir", nargs="?", type=folder_to_read, metavar="DIR", help="its folder (default: the configured one)")
     check.add_argument("--json", action="store_true", help="one fault a line")
     check.add_argument("--articles", action="store_true", help="print the articles that entries rest on")
     check.add_argument("--without-laws", action="store_true", help="don't look sources up in the law table")
     build = _action(actions, "build", _build, "make everything that is derived from it", _BUILD)
     search = _action(actions, "search", _search, "what it has for a question, and what would be spoken", _SEARCH)
     search.add_argument("query", metavar="QUERY")
-    search.add_argument("-n", type=_count, default=5, metavar="N", help="entries shown, at most 8 (default: 5)")
+    search.add_argument("-n", type=whole(1, LOOKED_AT), default=5, metavar="N", help="entries shown, at most 8 (default: 5)")
     search.add_argument("--json", action="store_true", help="one object")
     test = _action(actions, "test", _test, "ask it questions whose right entries are known", _TEST)
     test.add_argument(
-        "--set", type=Path, action="append", default=[], metavar="FILE", help="a test set (default: DIR/tests/*.jsonl)"
+        "--set", type=file_to_read, action="append", default=[], metavar="FILE", help="a test set (default: DIR/tests/*.jsonl)"
     )
     test.add_argument("--min", action="append", default=[], metavar="FIGURE=X", help="fail below, such as recall@1=0.95")
     test.add_argument("--max", action="append", default=[], metavar="FIGURE=X", help="fail above, such as answered_wrong=0.02")
     test.add_argument("--json", action="store_true", help="one object, with every miss")
     export = _action(actions, "export", _export, "its entries with sources and validity", _EXPORT)
     export.add_argument("--format", choices=["jsonl", "csv", "md"], default="jsonl", help="default: jsonl")
-    export.add_argument("--out", type=Path, metavar="FILE", help="write there (default: print)")
+    export.add_argument("--out", type=file_to_write, metavar="FILE", help="write there (default: print)")
     for each in (build, search, test, export):
-        each.add_argument("--dir", type=Path, metavar="DIR", help="its folder (default: the configured one)")
+        each.add_argument("--dir", type=folder_to_read, metavar="DIR", help="its folder (default: the configured one)")
 
 
 def _action(actions: Any, name: str, body: Any, text: str, epilog: str) -> argparse.ArgumentParser:  # noqa: ANN401
@@ -72,13 +75,6 @@ def _action(actions: Any, name: str, body: Any, text: str, epilog: str) -> argpa
     parser.epilog = epilog
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= 8:  # noqa: PLR2004  as many as are looked at for an answer
-        raise argparse.ArgumentTypeError("from 1 to 8")
-    return number
 
 
 def _check(arguments: argparse.Namespace) -> int:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, run, settings_of
+from hotline.commands.numbers import seconds, whole
+from hotline.commands.paths import file_or_folder, file_to_read, folder_to_fill
 
 MOST_JOBS = 64
 KINDS = "WAV of any kind, FLAC, OGG, MP3, AMR, pcap with RTP …"
@@ -35,20 +37,24 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     )
     replay.add_argument("--token", default="", help="its bearer token (better: HOTLINE_SERVER__TOKEN)")
     replay.add_argument("--tls", action="store_true", help="the server speaks TLS (implied by the next three)")
-    replay.add_argument("--ca", type=Path, metavar="PEM", help="who signed its certificate (default: whom this system trusts)")
-    replay.add_argument("--cert", type=Path, metavar="PEM", help="our certificate, where it asks for one (mTLS)")
-    replay.add_argument("--key", type=Path, metavar="PEM", help="its key")
+    replay.add_argument(
+        "--ca", type=file_to_read, metavar="PEM", help="who signed its certificate (default: whom this system trusts)"
+    )
+    replay.add_argument("--cert", type=file_to_read, metavar="PEM", help="our certificate, where it asks for one (mTLS)")
+    replay.add_argument("--key", type=file_to_read, metavar="PEM", help="its key")
     replay.add_argument("--codec", choices=["pcma", "pcmu", "l16"], default="pcma", help="codec on the wire (default: pcma)")
     replay.add_argument("--after-greeting", action="store_true", help="hold the file until the bot has greeted")
-    replay.add_argument("--tail", type=_seconds, default=15.0, metavar="S", help="seconds to wait after the file (default: 15)")
+    replay.add_argument(
+        "--tail", type=seconds(3600), default=15.0, metavar="S", help="seconds to wait after it (default: 15)"
+    )
     replay.add_argument(
         *("--reference",),
-        type=Path,
+        type=file_or_folder,
         metavar="DIR|FILE",
         help='what was really said: a folder of NAME.txt, or lines of {"file": …, "text": …}; masked, then compared (CER)',
     )
-    replay.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="calls at a time (default: 1)")
-    replay.add_argument("--out", type=Path, default=Path("out/replay"), help="folder of the results (default: out/replay)")
+    replay.add_argument("--jobs", type=whole(1, MOST_JOBS), default=1, metavar="N", help="calls at a time (default: 1)")
+    replay.add_argument("--out", type=folder_to_fill, default="out/replay", help="folder of the results (default: out/replay)")
 
 
 def _raw(told: str) -> Any:  # noqa: ANN401  imported lazily
@@ -58,20 +64,6 @@ def _raw(told: str) -> Any:  # noqa: ANN401  imported lazily
         return raw_format(told)
     except ValueError as wrong:
         raise argparse.ArgumentTypeError(str(wrong)) from None
-
-
-def _seconds(told: str) -> float:
-    seconds = float(told)
-    if not 0 <= seconds <= 3600:  # noqa: PLR2004  an hour
-        raise argparse.ArgumentTypeError("0 to 3600 seconds")
-    return seconds
-
-
-def _jobs(told: str) -> int:
-    jobs = int(told)
-    if not 1 <= jobs <= MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"1 to {MOST_JOBS} calls")
-    return jobs
 
 
 def _tls(arguments: argparse.Namespace) -> Any:  # noqa: ANN401  imported lazily

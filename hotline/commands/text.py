@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, run, settings_of
+from hotline.commands.paths import file_or_folder, file_to_write
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
@@ -15,13 +15,13 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     what.add_argument(
         "--script",
         dest="scripts",
-        type=Path,
+        type=file_or_folder,
         nargs="+",
         default=[],
         metavar="FILE",
         help="play these call scripts, or those in a folder; exit code 1 if an expectation fails",
     )
-    what.add_argument("--record", type=Path, metavar="FILE", help="write a call script of what is typed, and play it once")
+    what.add_argument("--record", type=file_to_write, metavar="FILE", help="write a call script of what is typed, and play it once")
     text.add_argument("--json", action="store_true", help="print events as JSON lines")
     text.add_argument("--explain", action="store_true", help="tell why each turn was answered as it was")
 

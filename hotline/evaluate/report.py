@@ -62,6 +62,7 @@ def report(settings: Settings, cases: Path | None, *, out: Path | None) -> int:
     if out is None:
         sys.stdout.write(page)
     else:
+        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(page, encoding="utf-8")
         sys.stdout.write(f"{out}: {len(scored)} sets, {sum(each.records for each in scored)} records\n")
     return 1 if any(each.trouble for each in scored) else 0

@@ -187,8 +187,7 @@ def test_what_is_not_ours_is_not_dressed_up(fails: Callable[[BaseException], Non
     [
         (["--config", "none.toml", "text"], "no configuration at none.toml [hotline.config_wrong]"),
         (["--config", "none.toml", "serve"], "no configuration at none.toml [hotline.config_wrong]"),
-        (["text", "--script", "none.yaml"], "none.yaml can't be read: FileNotFoundError [script.wrong]"),
-        (["engine", "verify", "none"], "[engines.manifest_wrong]"),
+        (["engine", "verify", "."], "[engines.manifest_wrong]"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
