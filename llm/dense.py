@@ -15,15 +15,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from llm.space import Meaning, Space, Vectors
 from llm.types import EngineMissing, Entry
-
-Vectors = NDArray[np.float32]
 
 _DIMENSIONS = 384
 _LONGEST = 200  # characters of a text that are read
@@ -32,16 +29,6 @@ _NEEDED = {"avx2", "fma"}
 _TELL_EVERY = 200
 _LOOK_AGAIN_S = 0.5
 _KEPT_AT_MOST = 20_000  # of several knowledge bases; beyond that only the present one (1.5 kB each)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
-    """How near a text lies to each entry, as cosines, shape (entries,): to its nearest wording, its question, answer and detail."""
-
-    nearest: Vectors
-    question: Vectors
-    answer: Vectors
-    detail: Vectors
 
 
 class Embedder:
@@ -148,14 +135,11 @@ class DenseVoice:
         """
         self._embedder = embedder
         self._quiet = quiet
-        self._vectors: Vectors | None = None
-        counts = [1 + len(entry.paraphrases) for entry in entries]
-        self._first = np.cumsum([0, *counts])[:-1]
-        self._wordings = sum(counts)
+        self._space: Space | None = None
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dense")
         self._closed = threading.Event()
         self._waiting = 0
-        self._made = self._worker.submit(self._prepare, texts_of(entries), cache, tell)
+        self._made = self._worker.submit(self._prepare, entries, cache, tell)
 
     def wait(self) -> None:
         """Until the vectors are there. Blocking."""
@@ -163,10 +147,10 @@ class DenseVoice:
 
     async def meaning(self, text: str, timeout_ms: int) -> Meaning | None:
         """None when it can't be had in time."""
-        if self._vectors is None or self._waiting >= _WAITING_AT_MOST or not len(self._first):
+        if self._space is None or self._waiting >= _WAITING_AT_MOST:
             return None
         self._waiting += 1
-        running = asyncio.get_running_loop().run_in_executor(self._worker, self._near, self._vectors, text)
+        running = asyncio.get_running_loop().run_in_executor(self._worker, self._near, self._space, text)
         running.add_done_callback(self._done)
         try:
             async with asyncio.timeout(timeout_ms / 1000):
@@ -179,8 +163,10 @@ class DenseVoice:
         self._closed.set()
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    def _prepare(self, texts: Sequence[str], cache: Path, tell: Callable[[str], None]) -> None:
-        self._vectors = text_vectors(self._embedder, texts, cache, tell, self._stopped)
+    def _prepare(self, entries: Sequence[Entry], cache: Path, tell: Callable[[str], None]) -> None:
+        vectors = text_vectors(self._embedder, texts_of(entries), cache, tell, self._stopped)
+        if vectors is not None and len(entries):
+            self._space = Space(vectors, [1 + len(entry.paraphrases) for entry in entries])
 
     def _stopped(self) -> bool:
         """Waits while somebody is on the line: a caller needs the cores more."""
@@ -188,11 +174,8 @@ class DenseVoice:
             pass
         return self._closed.is_set()
 
-    def _near(self, vectors: Vectors, text: str) -> Meaning:
-        cosines = vectors @ self._embedder.embed(text)
-        wordings, answers, details = np.split(cosines, [self._wordings, self._wordings + len(self._first)])
-        nearest = np.asarray(np.maximum.reduceat(wordings, self._first), dtype=np.float32)
-        return Meaning(nearest=nearest, question=wordings[self._first], answer=answers, detail=details)
+    def _near(self, space: Space, text: str) -> Meaning:
+        return space.meaning(self._embedder.embed(text))
 
     def _done(self, _: asyncio.Future[Meaning]) -> None:
         self._waiting -= 1

@@ -107,6 +107,13 @@ class GramIndex:
                 return best
             upto = max(used + 1, int(np.searchsorted(cost, 4 * cost[used - 1])))
 
+    def covered(self, folded: str, owners: NDArray[np.intp]) -> Floats:
+        """The share of a question, by weight, that each owner's texts hold."""
+        asked, whole = self._read(folded), np.zeros(self.size, dtype=np.float32)
+        for gram, weight in zip(asked.gram, asked.weight, strict=True):
+            whole[self._owners[self._starts[gram] : self._starts[gram + 1]]] += weight
+        return whole[owners] / np.float32(asked.total) if asked.total else whole[owners]
+
     def _read(self, folded: str) -> _Asked:
         carriers = [False] * len(folded)
         for start, end in self._spans(folded):

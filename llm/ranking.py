@@ -20,22 +20,26 @@ _UNLIKE, _SPREAD = 0.8, 0.1  # cosines of texts about different matters, and how
 _CERTAIN_MARGIN = 5.0
 
 # Fitted; see scripts/fit_ranking.py.
-_WEIGHTS = np.array([3.363, 1.849, 4.902, 2.75, 2.609, 3.103, 0.386])
-_CHANCE = np.array([0.2972, 0.1984, -0.6139, 0.8523, 0.5215, -0.8116, -0.0512, 1.4555])
-_CHANCE_BIAS = -2.6923
+_WEIGHTS = np.array([1.35, 2.919, 3.044, 1.716, 2.624, 3.204, 2.356, 2.332, 1.967, 3.91, 0.374])
+_CHANCE = np.array([0.5064, 0.0835, 0.6015])
+_CHANCE_BIAS = -1.9273
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What speaks for each entry, arrays of shape (n,).
 
-    lexical, detail: scores of its wordings and of its details; nearest, answer, details, question: cosines to its nearest wording
-    and to these; intent: log probability of its intent.
+    lexical, detail: scores of its wordings and of its details; covered: the share of the question that its texts hold; nearest to
+    question: cosines, as `Meaning` has them; intent: log probability of its intent.
     """
 
     lexical: Floats
+    covered: Floats
     detail: Floats
     nearest: Floats
+    few: Floats
+    whole: Floats
+    apart: Floats
     answer: Floats
     details: Floats
     question: Floats
@@ -43,10 +47,10 @@ class Evidence:
 
     @property
     def table(self) -> Floats:
-        """Shape (n, 7)."""
-        cosines = (self.nearest, self.answer, self.details, self.question)
+        """Shape (n, 11)."""
+        cosines = (self.nearest, self.few, self.whole, self.answer, self.details, self.question)
         scaled = ((cosine - _UNLIKE) / _SPREAD for cosine in cosines)
-        return np.stack([self.lexical, self.detail, *scaled, self.intent], axis=1)
+        return np.stack([self.lexical, self.covered, self.detail, *scaled, self.apart, self.intent], axis=1)
 
 
 def log_share(share: float) -> float:
@@ -59,16 +63,15 @@ def scores_of(evidence: Evidence) -> Floats:
     return np.asarray(evidence.table @ _WEIGHTS)
 
 
-def signs_of(evidence: Evidence, scores: Floats) -> Floats:
-    """What the chance of the best entry is judged by, shape (8,)."""
+def signs_of(scores: Floats) -> Floats:
+    """What the chance of the best entry is judged by: its lead, its score, and how few others come near; shape (3,)."""
     best = int(scores.argmax())
     second = float(np.partition(scores, -2)[-2]) if len(scores) > 1 else -np.inf
     raised = np.exp(scores - scores[best])
-    told = evidence.table[best]
     margin = min(float(scores[best]) - second, _CERTAIN_MARGIN)
-    return np.array([margin, scores[best], told[0], told[1], told[2], told[3], told[6], -math.log(raised.sum())])
+    return np.array([margin, scores[best], -math.log(raised.sum())])
 
 
-def chance_of(evidence: Evidence, scores: Floats) -> float:
+def chance_of(scores: Floats) -> float:
     """That the best entry's answer is right, 0 to 1."""
-    return float(1 / (1 + np.exp(-(signs_of(evidence, scores) @ _CHANCE + _CHANCE_BIAS))))
+    return float(1 / (1 + np.exp(-(signs_of(scores) @ _CHANCE + _CHANCE_BIAS))))

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from llm.dense import Meaning
 from llm.index import GramIndex
 from llm.knowledge import is_valid
 from llm.ranking import UNKNOWN_INTENT, Evidence, chance_of, log_share, scores_of
+from llm.space import Meaning
 from llm.types import Entry, Passage
 from llm.wording import carried, plain
 
@@ -33,6 +34,7 @@ class Retriever:
         owners = [([plain(text) for text in (entry.question, *entry.paraphrases)], plain(entry.answer)) for entry in entries]
         self._index = GramIndex(owners, carried)
         self._allowed: dict[tuple[dt.date | None, str], NDArray[np.bool_]] = {}
+        self._spoken: dict[tuple[dt.date | None, str], tuple[Entry, ...]] = {}
 
     def search(self, question: str, at_most: int = 3, *, today: dt.date | None = None, region: str = "") -> list[Passage]:
         """The best entries, best first; scores from 0, about 1 is sure. Entries that share nothing are left out.
@@ -62,7 +64,7 @@ class Retriever:
         if not len(numbers):
             return []
         scores = scores_of(evidence)
-        chance = chance_of(evidence, scores)
+        chance = chance_of(scores)
         best = np.argsort(-scores, kind="stable")[:at_most]
         falls = np.exp(scores[best] - scores[best[0]])
         return [
@@ -80,8 +82,12 @@ class Retriever:
         numbers = np.array(sorted(n for n in heard if allowed is None or allowed[n]), dtype=np.intp)
         return numbers, Evidence(
             lexical=np.array([lexical.get(n, 0.0) for n in numbers.tolist()]),
+            covered=self._index.covered(folded, numbers).astype(np.float64),
             detail=np.array([detail.get(n, 0.0) for n in numbers.tolist()]),
             nearest=meaning.nearest[numbers].astype(np.float64),
+            few=meaning.few[numbers].astype(np.float64),
+            whole=meaning.whole[numbers].astype(np.float64),
+            apart=meaning.apart[numbers].astype(np.float64),
             answer=meaning.answer[numbers].astype(np.float64),
             details=meaning.detail[numbers].astype(np.float64),
             question=meaning.question[numbers].astype(np.float64),
@@ -98,6 +104,13 @@ class Retriever:
     def bytes(self) -> int:
         """Memory of the index."""
         return self._index.bytes
+
+    def spoken(self, today: dt.date | None, region: str) -> tuple[Entry, ...]:
+        """The entries that may be spoken then and there: of two versions of one rule, the one that holds."""
+        if (today, region) not in self._spoken:
+            allowed = self._may_be_spoken(today, region).tolist()
+            self._spoken = {(today, region): tuple(itertools.compress(self.entries, allowed))}
+        return self._spoken[today, region]
 
     def _may_be_spoken(self, today: dt.date | None, region: str) -> NDArray[np.bool_]:
         """A flag an entry, kept for the day."""

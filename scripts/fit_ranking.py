@@ -22,17 +22,18 @@ from hotline.clock import utc_now
 from hotline.models import resolve
 from hotline.paths import cache_dir, configs_dir
 from llm import knowledge
-from llm.dense import Embedder, Meaning, text_vectors, texts_of
+from llm.dense import Embedder, text_vectors, texts_of
 from llm.intents_build import read_intents, train
 from llm.ranking import Evidence, signs_of
 from llm.retrieve import Retriever
+from llm.space import Space
 from llm.types import Entry
 from llm.wording import plain
 
 Floats = NDArray[np.float64]
 KB = configs_dir() / "kb"
-FOLDS, FOLDS_USED = 8, 4
-TAKEN_AWAY, ASKED_OF_EACH = 90, 4
+FOLDS, FOLDS_USED = 8, 3
+TAKEN_AWAY, ASKED_OF_EACH = 120, 4
 RIDGE = 1e-3
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -41,27 +42,15 @@ class World:
     """A knowledge base with some wordings or entries missing, and everything that is derived from it."""
 
     def __init__(self, entries: Sequence[Entry], vectors: dict[str, NDArray[np.float32]], embedder: Embedder) -> None:
-        self.entries, self._vectors, self._embedder = entries, vectors, embedder
+        self.entries, self._embedder = entries, embedder
         self._search = Retriever(entries)
         self._intents = train(read_intents(KB / "intents", entries))[0]
-        wordings = [(number, text) for number, entry in enumerate(entries) for text in (entry.question, *entry.paraphrases)]
-        self._owner = np.array([number for number, _ in wordings])
-        self._wordings = self._stack([text for _, text in wordings])
-        self._questions = self._stack([entry.question for entry in entries])
-        self._answers = self._stack([entry.answer for entry in entries])
-        self._details = self._stack([entry.detail or entry.answer for entry in entries])
-
-    def _stack(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.array([self._vectors[text] for text in texts])
+        texts = np.array([vectors[text] for text in texts_of(entries)])
+        self._space = Space(texts, [1 + len(entry.paraphrases) for entry in entries])
 
     def ask(self, question: str) -> tuple[NDArray[np.intp], Evidence]:
         """As the mind does in the grey zone."""
-        asked = self._embedder.embed(plain(question))
-        nearest = np.full(len(self.entries), -1, np.float32)
-        np.maximum.at(nearest, self._owner, self._wordings @ asked)
-        meaning = Meaning(
-            nearest=nearest, question=self._questions @ asked, answer=self._answers @ asked, detail=self._details @ asked
-        )
+        meaning = self._space.meaning(self._embedder.embed(plain(question)))
         return self._search.evidence(question, meaning, self._intents.shares(question))
 
 
@@ -145,11 +134,11 @@ def _fit_weights(cases: Sequence[tuple[Floats, int]]) -> Floats:
 
 
 def _fit_chance(weights: Floats, known: Sequence[tuple[Evidence, int | None]], strange: Sequence[Evidence]) -> None:
-    signs = [signs_of(evidence, evidence.table @ weights) for evidence in (*(each for each, _ in known), *strange)]
+    signs = [signs_of(evidence.table @ weights) for evidence in (*(each for each, _ in known), *strange)]
     right = [int((evidence.table @ weights).argmax()) == place for evidence, place in known] + [False] * len(strange)
     table, wanted = np.array(signs), np.array(right)
     middle, spread = table.mean(axis=0), table.std(axis=0)
-    fitted = LogisticRegression(C=1.0).fit((table - middle) / spread, wanted)
+    fitted = LogisticRegression(C=1.0, max_iter=2000).fit((table - middle) / spread, wanted)
     slope = fitted.coef_[0] / spread
     bias = float(fitted.intercept_[0] - slope @ middle)
     tell(f"_CHANCE = np.array({[round(float(each), 4) for each in slope]})")
