@@ -1,7 +1,9 @@
 """Access tokens: who may call and ask. A presented token in, its holder out; knows no database, no gRPC and no HTTP.
 
 A token holds 256 random bits, so a fast hash keeps it as well as a slow one would: nobody tries them all, and each request costs
-microseconds. The record holds the SHA-256 alone. A running server keeps the list in memory and reads it anew every two seconds.
+microseconds. The record holds the SHA-256 alone. A running server keeps the list in memory and reads it anew every two seconds, so
+that a revoked token ends within these; for a token that it doesn't know it reads the list at once, so that a fresh one opens at
+once. However many unknown ones come, they share one read at a time, and two reads a second.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import datetime as dt
 import enum
 import hashlib
 import hmac
+import math
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +27,9 @@ from hotline.errors import HotlineError, explain
 
 PREFIX = "hl_"  # by which scanners find a token that leaked
 REFRESH_S = 2.0
+AGAIN_S = 0.5  # between reads for unknown tokens
+KNOWN_WITHIN_S = 2.0  # then an unknown token is refused, whatever the record does
+_FORM = re.compile(r"hl_[A-Za-z0-9_-]{43}")
 _RANDOM_BYTES = 32
 _LONGEST = 512  # of what is presented: more is no token of anybody's
 
@@ -110,6 +117,8 @@ class AccessBook:
         self._known: dict[str, AccessToken] = {}
         self._used: dict[str, str] = {}
         self._failing = False
+        self._reading = asyncio.Lock()
+        self._read_s = -math.inf  # when the last read began, on the loop's clock
 
     @classmethod
     async def open(cls, *, token: str, tokens: Tokens) -> Self:
@@ -137,6 +146,29 @@ class AccessBook:
             self._used[found.id] = today
         return Holder(id=found.id, scope=found.scope)
 
+    async def admit(self, token: str) -> Holder | None:
+        """Who presents this; a token that may be newer than the list is looked up in the record first. Bounded in time."""
+        holder = self.holder(token)
+        if holder is not None or self._tokens is None or not _FORM.fullmatch(token) or digest_of(token) in self._known:
+            return holder
+        try:
+            async with asyncio.timeout(KNOWN_WITHIN_S):
+                await self._read_since(asyncio.get_running_loop().time())
+        except TimeoutError:
+            return None
+        except HotlineError as error:
+            self._tell_stale(error)
+        return self.holder(token)
+
+    async def _read_since(self, asked_s: float) -> None:
+        """See to a read that began after that moment: by whoever comes first, for all who wait. Raises RecordError."""
+        async with self._reading:
+            if self._read_s > asked_s:
+                return
+            now_s = asyncio.get_running_loop().time()
+            await asyncio.sleep(max(0.0, self._read_s + AGAIN_S - now_s))
+            await self._read()
+
     async def refresh(self) -> None:
         """Read the list, and keep the days of use. Raises RecordError."""
         if self._tokens is None:
@@ -144,7 +176,14 @@ class AccessBook:
         used, self._used = self._used, {}
         if used:
             await self._tokens.used(used)
-        self._known = {each.digest: each for each in await self._tokens.all()}
+        async with self._reading:
+            await self._read()
+
+    async def _read(self) -> None:
+        """One at a time: an older list never takes the place of a newer one."""
+        if self._tokens is not None:
+            self._read_s = asyncio.get_running_loop().time()
+            self._known = {each.digest: each for each in await self._tokens.all()}
 
     async def run(self) -> None:
         """For ever. While the record is away the last list stays, so that no caller is turned away for it."""
@@ -153,8 +192,12 @@ class AccessBook:
             try:
                 await self.refresh()
             except HotlineError as error:
-                if not self._failing:
-                    _log.warning("access_list_stale", code=explain(error).code)
-                self._failing = True
+                self._tell_stale(error)
             else:
                 self._failing = False
+
+    def _tell_stale(self, error: HotlineError) -> None:
+        """Once, until it can be read again."""
+        if not self._failing:
+            _log.warning("access_list_stale", code=explain(error).code)
+        self._failing = True

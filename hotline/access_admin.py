@@ -21,7 +21,10 @@ Tell = Callable[[str], None]
 
 
 async def make_token(url: str, *, name: str, scope: Scope, expires: str, tell: Tell = print, note: Tell = print) -> int:
-    """Make one and show it, this once. expires: 90d, 12h, 8w or never. Raises AccessWrong, RecordError. The exit code."""
+    """Make one and show it, this once; no two live ones have one name. expires: 90d, 12h, 8w or never. The exit code.
+
+    Raises AccessWrong, RecordError.
+    """
     if not _NAME.fullmatch(name):
         raise AccessWrong(
             "a token's name is 1 to 64 letters, digits, . _ @ or -", what_to_do="name who will hold it: --name trunk-1"
@@ -36,7 +39,12 @@ async def make_token(url: str, *, name: str, scope: Scope, expires: str, tell: T
         expires_at=_end_of(expires, now),
     )
     async with _table(url) as table:
-        await table.add(made)
+        is_added = await table.add(made)
+    if not is_added:
+        raise AccessWrong(
+            f"a live token has the name {name}: revoking goes by name, so no two may share one",
+            what_to_do=f"take another name, such as {name}-2, or end the old one first: hotline access revoke {name}",
+        )
     note(f"token {made.id} ({name}, {scope}, expires: {_until(made)}); it is shown this once:")
     tell(token)
     return 0

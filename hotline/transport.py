@@ -101,10 +101,10 @@ class Guard(grpc.aio.ServerInterceptor):
     async def intercept_service(
         self, continuation: Callable[[_Details], Awaitable[_Handler | None]], handler_call_details: _Details
     ) -> _Handler | None:
-        """Compare in constant time."""
+        """Compare in constant time; a token newer than the list is looked up."""
         method = handler_call_details.method or ""
         if not method.startswith(HEALTH_METHODS) and self._book.is_needed:
-            holder = self._holder(handler_call_details.invocation_metadata or ())
+            holder = await self._holder(handler_call_details.invocation_metadata or ())
             if holder is None:
                 return self._unknown
             wanted = _SCOPE_OF.get(method.rpartition("/")[2])
@@ -112,10 +112,10 @@ class Guard(grpc.aio.ServerInterceptor):
                 return self._forbidden
         return await continuation(handler_call_details)
 
-    def _holder(self, metadata: Sequence[tuple[str, str | bytes]]) -> Holder | None:
+    async def _holder(self, metadata: Sequence[tuple[str, str | bytes]]) -> Holder | None:
         for key, value in metadata:
             header = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-            if key == "authorization" and (holder := self._book.holder(bearer_of(header))) is not None:
+            if key == "authorization" and (holder := await self._book.admit(bearer_of(header))) is not None:
                 return holder
         return None
 

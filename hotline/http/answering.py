@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from hotline.conversation import Conversation
 from hotline.desk import AskClause, AskDone, AskEvent, AskRouted, CallDesk, MaskedQuestion
-from hotline.http.door import ClientGone, ReceiveMessage
+from hotline.http.arrivals import ClientGone, ReceiveMessage
 from hotline.http.models import Answer, ClauseOut, NextStep
 from hotline.http.problems import Problem
 

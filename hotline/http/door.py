@@ -19,20 +19,19 @@ import structlog
 from hotline import metrics
 from hotline.access import AccessBook, Holder, Scope, bearer_of
 from hotline.errors import anatomy
+from hotline.http.arrivals import Arrivals, ClientGone, Message, ReceiveMessage
 from hotline.http.limits import Rates, network_of
 from hotline.http.problems import Problem, busy, failed
 from hotline.http.types import HttpSettings
 
-Message = MutableMapping[str, Any]
-ReceiveMessage = Callable[[], Awaitable[Message]]
 SendMessage = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], Awaitable[None]]
 
 ASK, SPEECH = "/v1/ask", "/v1/speech"
 MAX_JSON_BYTES = 64 << 10
 OVER_ALL_S = 30.0  # beyond the route's own deadline: for a client that doesn't read
-_DISCARDED_BYTES = 32 << 20  # of a body that is too large: who is cut off while sending doesn't see why
-_DISCARD_WITHIN_S = 2.0
+_MOST_ARRIVALS = 64  # bodies on their way; a quarter of the connections, where these are few
+_ARRIVING_RECORDINGS = 4  # as many of the largest are held while they come
 _WORDS = {ASK: "ask", SPEECH: "speech", "/healthz": "health", "/readyz": "health", "/openapi.json": "docs", "/docs": "docs"}
 _OUTCOMES = {401: "unauthorised", 403: "unauthorised", 429: "limited", 503: "busy"}
 _CLIENT_GONE = 499
@@ -48,10 +47,6 @@ _SECURITY = (
 _TLS_ONLY = (b"strict-transport-security", b"max-age=31536000")
 
 _log = structlog.get_logger("hotline.http")
-
-
-class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
 
 
 class Door:
@@ -71,6 +66,16 @@ class Door:
         self._rates = Rates(per_minute=settings.rate_per_minute, burst=settings.burst)
         self._most = {ASK: settings.max_asks, SPEECH: settings.max_speech}
         self._running: Counter[str] = Counter()
+        self._arrivals = Arrivals(
+            most=max(1, min(_MOST_ARRIVALS, settings.max_connections // 4)),
+            most_bytes=max(_ARRIVING_RECORDINGS * settings.max_speech_bytes, _MOST_ARRIVALS * MAX_JSON_BYTES),
+            within_s=settings.body_within_s,
+        )
+
+    @property
+    def arriving(self) -> int:
+        """Bodies on their way."""
+        return len(self._arrivals)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage) -> None:
         """One request."""
@@ -114,21 +119,22 @@ class Door:
             await self._app(scope, receive, answer.send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        scope["holder"] = self._admit(scope, headers)
+        scope["holder"] = await self._admit(scope, headers)
         if not self._is_open:
             raise self._closed()
+        most = MAX_JSON_BYTES if path == ASK else self._settings.max_speech_bytes
+        body = await self._arrivals.read(receive, _network(scope), declared=headers.get("content-length", ""), most_bytes=most)
+        if not self._is_open:  # it may have closed while the body came
+            raise self._closed()
         async with self._place(path):
-            most = MAX_JSON_BYTES if path == ASK else self._settings.max_speech_bytes
-            body = await self._body(receive, headers.get("content-length", ""), most)
             await self._app(scope, _replayed(body, receive), answer.send)
 
-    def _admit(self, scope: MutableMapping[str, Any], headers: Mapping[str, str]) -> Holder:
+    async def _admit(self, scope: MutableMapping[str, Any], headers: Mapping[str, str]) -> Holder:
         """Raises Problem."""
-        client = scope.get("client")
-        self._count(f"address {network_of(client[0] if client else '')}")
+        self._count(f"address {_network(scope)}")
         if not self._book.is_needed:
             return Holder(id="certificate" if self._is_guarded else "loopback", scope=Scope.ALL)
-        holder = self._book.holder(bearer_of(headers.get("authorization", "")))
+        holder = await self._book.admit(bearer_of(headers.get("authorization", "")))
         if holder is None:
             raise Problem(401, "access.unknown", "there is no such token", "send the header `Authorization: Bearer TOKEN`")
         if not holder.scope.allows(Scope.ASK):
@@ -151,7 +157,7 @@ class Door:
 
     @asynccontextmanager
     async def _place(self, path: str) -> AsyncGenerator[None, None]:
-        """A place among those who are served, before their bodies are read: what waits costs no memory."""
+        """A place among those who are served; taken when all is here that an answer needs."""
         if self._running[path] >= self._most[path]:
             raise busy()
         self._running[path] += 1
@@ -162,27 +168,6 @@ class Door:
             self._running[path] -= 1
             if not self._running.total():
                 self.idle.set()
-
-    async def _body(self, receive: ReceiveMessage, declared: str, most: int) -> bytes:
-        found, more = bytearray(), True
-        is_too_large = declared.isascii() and declared.isdigit() and int(declared[:19]) > most
-        try:
-            async with asyncio.timeout(self._settings.body_within_s):
-                while more and not is_too_large:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientGone
-                    found += message.get("body", b"")
-                    is_too_large = len(found) > most
-                    more = bool(message.get("more_body"))
-        except TimeoutError:
-            told = f"the request wasn't sent within {self._settings.body_within_s} s"
-            raise Problem(408, "http.too_slow", told, "send it faster, or send less", closes=True) from None
-        if is_too_large:
-            if more:
-                await _discard(receive)
-            raise Problem(413, "http.too_large", f"the body has more than {most} bytes", "send less", closes=True)
-        return bytes(found)
 
 
 class _Answer:
@@ -224,16 +209,9 @@ def _replayed(body: bytes, receive: ReceiveMessage) -> ReceiveMessage:
     return next_message
 
 
-async def _discard(receive: ReceiveMessage) -> None:
-    size, more = 0, True
-    try:
-        async with asyncio.timeout(_DISCARD_WITHIN_S):
-            while more and size < _DISCARDED_BYTES:
-                message = await receive()
-                size += len(message.get("body", b""))
-                more = bool(message.get("more_body"))
-    except TimeoutError:
-        return
+def _network(scope: Mapping[str, Any]) -> str:
+    client = scope.get("client")
+    return network_of(client[0] if client else "")
 
 
 def _outcome(status: int) -> str:

@@ -33,6 +33,7 @@ Samples = NDArray[np.float32]
 
 WIDE_HZ, NARROW_HZ = 16_000, 8000
 _PACKET_MS = 20
+_SEND = "send the bytes of a WAV, FLAC, OGG, WebM, M4A, AAC or MP3 recording as the body"
 _RAW = {"audio/x-alaw-basic": Codec.PCMA, "audio/pcma": Codec.PCMA, "audio/basic": Codec.PCMU, "audio/pcmu": Codec.PCMU}
 
 
@@ -56,7 +57,7 @@ class Listened:
 def read_recording(body: bytes, content_type: str, *, most_s: int) -> tuple[Samples, int]:
     """Mono samples, and their rate: 8 or 16 kHz. Blocks. Raises Problem."""
     if not body:
-        raise Problem(422, "speech.empty", "there is no recording in the request", "send the bytes of a WAV, FLAC, OGG or MP3 file")
+        raise Problem(422, "speech.empty", "there is no recording in the request", _SEND)
     try:
         with _in_memory(body) as path:
             stream = _stream(path, body, content_type)
@@ -67,7 +68,7 @@ def read_recording(body: bytes, content_type: str, *, most_s: int) -> tuple[Samp
                 if most < 0:
                     raise Problem(413, "speech.too_long", f"the recording is longer than {most_s} s", "send a shorter one")
     except RecordingError as wrong:
-        raise Problem(415, wrong.code, str(wrong), wrong.what_to_do or "send a WAV, FLAC, OGG or MP3 file") from None
+        raise Problem(415, wrong.code, str(wrong), _SEND) from None
     samples = np.concatenate([np.zeros(0, np.float32), *mono])
     if not len(samples):
         raise Problem(422, "speech.empty", "the recording holds no samples", "was anything recorded?")
@@ -81,8 +82,10 @@ def _stream(path: Path, body: bytes, content_type: str) -> Stream:
     told = content_type.partition(";")[0].strip().lower()
     if not kind and told in _RAW:
         return open_raw(path, RawFormat(codec=_RAW[told]))
+    if told.startswith("multipart/"):
+        raise Problem(415, "speech.a_form", "the body is a form", f"{_SEND}, without a form around them")
     if kind in {"", detect.CAPTURE}:
-        raise Problem(415, "speech.unknown_kind", "this is no recording that can be read", "send a WAV, FLAC, OGG or MP3 file")
+        raise Problem(415, "speech.unknown_kind", "this is no recording that can be read", _SEND)
     if kind != detect.WAV:
         return open_packed(path, kind)
     try:

@@ -62,9 +62,10 @@ def failed() -> Problem:
     return Problem(500, "http.failed", "the answer failed", "ask again, or hand the question to a person")
 
 
-def busy() -> Problem:
+def busy(*, closes: bool = False) -> Problem:
     """Too much at a time."""
-    return Problem(503, "server.busy", "too many questions at a time", "ask again in a moment", retry_s=BUSY_S)
+    told = "too many questions at a time"
+    return Problem(503, "server.busy", told, "ask again in a moment", retry_s=BUSY_S, closes=closes)
 
 
 async def on_problem(_request: Request, problem: Exception) -> Response:
@@ -82,23 +83,42 @@ async def on_status(_request: Request, error: Exception) -> Response:
     return response
 
 
-async def on_invalid(_request: Request, error: Exception) -> Response:
-    """A body or a parameter of another form. Only names of ours are told, and pydantic's kind of the error."""
+async def on_invalid(request: Request, error: Exception) -> Response:
+    """A body or a parameter of another form. Only names of ours are told, and what is wrong in words."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
+    if any(each.get("type") in _NO_OBJECT for each in found) and not _says_json(request.headers.get("content-type", "")):
+        return _response(Problem(415, "http.not_json", "the request's content-type isn't JSON", _SEND_JSON))
     told = sorted({_told(each) for each in found}) or ["the request has another form"]
-    return _response(Problem(422, "http.invalid", "; ".join(told), "see /docs for the form, with examples"))
+    return _response(Problem(422, "http.invalid", "; ".join(told), f"{_SEND_JSON}; see /docs"))
 
 
+_SEND_JSON = 'send the header `content-type: application/json` and a body such as {"question": "居住证怎么办理"}'
+_NO_OBJECT = frozenset({"model_attributes_type", "model_type", "dict_type"})
+_WORDS = {
+    "missing": "missing",
+    "extra_forbidden": "there is a field that isn't known",
+    "json_invalid": "no JSON",
+    "model_attributes_type": "no JSON object",
+    "string_type": "no text",
+    "string_too_short": "empty",
+    "string_too_long": "too long",
+    "string_pattern_mismatch": "1 to 64 letters, digits, _ or -",
+    "string_unicode": "no text in UTF-8",
+}  # pydantic's kinds
 _OURS = frozenset({"question", "session"})
+
+
+def _says_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or kind.endswith("+json")
 
 
 def _told(each: Mapping[str, Any]) -> str:
     place: Sequence[Any] = each.get("loc", ())
     kind = str(each.get("type", ""))
+    words = _WORDS.get(kind, "of another form")
     field = next((part for part in reversed(place) if part in _OURS), "")
-    if not field:
-        return "there is a field that isn't known" if kind == "extra_forbidden" else f"the body: {kind}"
-    return f"{field}: {kind}"
+    return f"{field}: {words}" if field else words if kind == "extra_forbidden" else f"the body: {words}"
 
 
 def _response(problem: Problem) -> Response:

@@ -18,7 +18,8 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from hotline.desk import AskDone, AskEvent
 from hotline.errors import anatomy
 from hotline.http.answering import AI_LABEL, Collected, answered, event_frame, frame, in_time, next_step, while_connected
-from hotline.http.door import ASK, SPEECH, ReceiveMessage, SendMessage
+from hotline.http.arrivals import ReceiveMessage
+from hotline.http.door import ASK, SPEECH, SendMessage
 from hotline.http.hearing import listen, read_recording
 from hotline.http.models import SESSION_PATTERN, Answer, AskBody, AudioOut, ClauseOut, ErrorBody, SpeechAnswer, State
 from hotline.http.problems import Problem, failed, on_invalid, on_problem, on_status
@@ -32,7 +33,10 @@ SendBytes = Callable[[bytes], Awaitable[None]]
 
 PAGES = Path(__file__).parent / "pages"
 EVENTS, WAV = "text/event-stream", "audio/wav"
-_SOUNDS = (WAV, "audio/flac", "audio/ogg", "audio/mpeg", "audio/mp4", "audio/x-alaw-basic", "audio/basic")
+_SOUNDS = (
+    *(WAV, "audio/flac", "audio/ogg", "audio/webm", "audio/mpeg", "audio/mp4", "audio/aac"),
+    *("audio/x-alaw-basic", "audio/basic"),
+)
 _NOT_SERVED = {
     401: "No such token", 403: "The token doesn't open this", 408: "Sent too slowly", 413: "Too large, or too long",
     422: "Of another form", 429: "Too often: Retry-After", 503: "Too busy, or not ready: Retry-After", 504: "Took too long",
@@ -45,7 +49,7 @@ the number to dial."""
 
 def make_app(desk: HttpDesk, settings: HttpSettings) -> FastAPI:
     """The application behind the door."""
-    app = FastAPI(title="Hotline", version="1", description=_ABOUT, docs_url=None, redoc_url=None)
+    app = FastAPI(title="Hotline", version="1", description=_ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
     for kind, answer in (
         (Problem, on_problem),
         (HTTPException, on_status),

@@ -25,9 +25,9 @@ class TokenTable:
         """Every token that ever was, the oldest first."""
         return await self._database.read(_all)
 
-    async def add(self, token: AccessToken) -> None:
-        """A new one."""
-        await self._database.write(_add, token)
+    async def add(self, token: AccessToken) -> bool:
+        """A new one. False: a live one is revoked by the same word, so this one isn't added."""
+        return await self._database.write(_add, token, utc_now())
 
     async def revoke(self, id_or_name: str) -> int:
         """End the live tokens of this id or name, for good. How many there were."""
@@ -47,9 +47,14 @@ def _token_of(row: RowMapping) -> AccessToken:
     return AccessToken(**{**row, "scope": Scope(row["scope"])})
 
 
-def _add(connection: Connection, token: AccessToken) -> None:
+def _add(connection: Connection, token: AccessToken, at: dt.datetime) -> bool:
+    words = (token.name, token.id)
+    same = select(access_tokens).where(or_(_COLUMN.name.in_(words), _COLUMN.id.in_(words)))
+    if any(_token_of(row).is_live(at) for row in connection.execute(same).mappings()):
+        return False
     names = [column.name for column in access_tokens.columns]
     connection.execute(insert(access_tokens).values({name: getattr(token, name) for name in names}))
+    return True
 
 
 def _revoke(connection: Connection, id_or_name: str, at: dt.datetime) -> int:

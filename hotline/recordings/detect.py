@@ -5,6 +5,7 @@ from __future__ import annotations
 HEAD_BYTES = 16
 
 WAV, FLAC, OGG, MP3, AU, AIFF, AMR, M4A, CAPTURE = "wav", "flac", "ogg", "mp3", "au", "aiff", "amr", "m4a", "pcap"
+WEBM, AAC = "webm", "aac"  # as browsers and mini-programs record
 
 _STARTS = {
     b"fLaC": FLAC,
@@ -12,6 +13,7 @@ _STARTS = {
     b"ID3": MP3,
     b".snd": AU,
     b"#!AMR": AMR,
+    b"\x1a\x45\xdf\xa3": WEBM,
     b"\xa1\xb2\xc3\xd4": CAPTURE,
     b"\xd4\xc3\xb2\xa1": CAPTURE,
     b"\xa1\xb2\x3c\x4d": CAPTURE,
@@ -19,7 +21,7 @@ _STARTS = {
     b"\x0a\x0d\x0d\x0a": CAPTURE,
 }
 _RIFF = (b"RIFF", b"RF64", b"BW64")
-_MP3_BITRATES, _MP3_RATES = range(1, 15), range(3)
+_MP3_BITRATES, _MP3_RATES, _AAC_RATES = range(1, 15), range(3), range(13)
 
 
 def kind_of(head: bytes) -> str:
@@ -33,6 +35,8 @@ def kind_of(head: bytes) -> str:
         return AIFF
     if head[4:8] == b"ftyp":
         return M4A
+    if head[:1] == b"\xff" and len(head) > 3 and head[1] & 0xF6 == 0xF0 and head[2] >> 2 & 15 in _AAC_RATES:  # noqa: PLR2004  ADTS
+        return AAC
     return MP3 if _begins_mpeg_frame(head) else ""
 
 

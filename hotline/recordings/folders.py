@@ -10,6 +10,7 @@ from hotline.recordings.files import is_recording
 
 _ENDINGS = frozenset({
     *(".wav", ".wave", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".amr", ".au", ".aif", ".aiff", ".m4a", ".mp4", ".gsm", ".wma"),
+    *(".webm", ".aac"),
     *(".pcap", ".pcapng", ".cap", ".raw", ".pcm", ".al", ".alaw", ".ul", ".ulaw", ".sln", ".g711", ".l16"),
 })
 

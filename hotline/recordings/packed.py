@@ -27,7 +27,7 @@ from hotline.recordings.types import (
 )
 
 GATHER_FRAMES = 8192
-_FORMATS = {detect.M4A: "mp4"}  # as FFmpeg calls them, where it calls them otherwise
+_FORMATS = {detect.M4A: "mp4", detect.WEBM: "matroska"}  # as FFmpeg calls them, where it calls them otherwise
 _LOSSLESS = ("flac", "alac", "pcm_")
 _FLAC_24_BITS = "s32"
 _EIGHT_BITS = ("pcm_mulaw", "pcm_alaw")

@@ -135,9 +135,9 @@ class Place:
         finally:
             line.close()
 
-    async def open(self, sent: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A bare connection."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+    async def open(self, sent: bytes = b"", host: str = "127.0.0.1") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A bare connection. host: from which loopback address."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port, local_addr=(host, 0))
         writer.write(sent)
         await writer.drain()
         return reader, writer

@@ -14,12 +14,14 @@ import grpc.aio
 import pytest
 from desk_for_tests import ScriptedDesk
 from http_for_tests import SETTINGS, serving
+from sqlalchemy import update
 
 from hotline import access, cli
 from hotline.access import AccessBook, AccessToken, AccessWrong, Scope, bearer_of, digest_of, new_token
 from hotline.access_admin import list_tokens, make_token, revoke_tokens
 from hotline.clock import utc_now
 from hotline.record.store import Store
+from hotline.record.tables import access_tokens
 from hotline.record.tokens import TokenTable
 from hotline.record.types import RecordUnavailable
 from hotline.server import HotlineServer, ServerSettings
@@ -92,13 +94,42 @@ async def test_a_name_that_is_none_is_refused(url: str, name: str) -> None:
 
 async def test_revoking_ends_every_live_token_of_a_name_once(url: str) -> None:
     await made(url)
-    await made(url)
+    async with table_of(url) as table:  # as an older release let two have one name
+        other = AccessToken(id="ffffffff", name="other", scope=Scope.ALL, digest=digest_of("hl_b"), created_at=utc_now())
+        assert await table.add(other)
+        await table._database.write(lambda connection: connection.execute(update(access_tokens).values(name="trunk-1")))
     told: list[str] = []
     assert await revoke_tokens(url, "trunk-1", tell=told.append) == 0
     assert told == ["revoked: 2"]
     assert (await listed(url)).count("revoked") == 2
     with pytest.raises(AccessWrong):
         await revoke_tokens(url, "trunk-1")
+
+
+async def test_a_name_is_one_live_token_s(url: str) -> None:
+    await made(url)
+    with pytest.raises(AccessWrong, match="trunk-1") as wrong:
+        await made(url)
+    assert "hotline access revoke trunk-1" in wrong.value.what_to_do
+    assert (await listed(url)).count("trunk-1") == 1
+    async with table_of(url) as table:
+        (first,) = await table.all()
+    with pytest.raises(AccessWrong):
+        await made(url, name=first.id)  # `revoke` would end both
+    await made(url, name="trunk-2")
+    await revoke_tokens(url, "trunk-1", tell=lambda _: None)
+    await made(url)
+    assert (await listed(url)).count("trunk-1") == 2
+
+
+async def test_a_name_is_free_again_once_its_token_expired(url: str) -> None:
+    async with table_of(url) as table:
+        for number, expires_at in enumerate((utc_now() - dt.timedelta(hours=1), None)):
+            token = AccessToken(
+                id=f"0000000{number}", name="web", scope=Scope.ALL, digest=str(number), created_at=utc_now(), expires_at=expires_at
+            )
+            assert await table.add(token)
+        assert not await table.add(replace(token, id="00000009", digest="9"))
 
 
 def test_the_command_makes_lists_and_revokes(url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,11 +156,17 @@ class Shelf:
     tokens: list[AccessToken] = field(default_factory=list)
     days: dict[str, str] = field(default_factory=dict)
     away: bool = False
+    reads: int = 0
+    hold: asyncio.Event | None = None
 
     async def all(self) -> list[AccessToken]:
+        self.reads += 1
         if self.away:
             raise RecordUnavailable("away")
-        return list(self.tokens)
+        found = list(self.tokens)
+        if self.hold is not None:
+            await self.hold.wait()
+        return found
 
     async def used(self, days: Mapping[str, str]) -> None:
         self.days |= days
@@ -187,6 +224,70 @@ async def test_while_the_record_is_away_the_last_list_stays(monkeypatch: pytest.
         await asyncio.sleep(0.1)
         assert book.holder("hl_a") is None
         running.cancel()
+
+
+async def test_a_fresh_token_opens_at_once() -> None:
+    shelf = Shelf()
+    book = await AccessBook.open(token="setting", tokens=shelf)
+    shelf.put(fresh := new_token())
+    assert book.holder(fresh) is None
+    assert await book.admit(fresh)
+    assert await book.admit("setting")
+    assert shelf.reads == 2
+
+
+async def test_a_token_made_while_the_list_is_read_opens_all_the_same() -> None:
+    shelf = Shelf()
+    book = await AccessBook.open(token="setting", tokens=shelf)
+    shelf.hold = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(book.refresh())
+        await asyncio.sleep(0.01)
+        shelf.put(fresh := new_token())
+        asked = tasks.create_task(book.admit(fresh))
+        await asyncio.sleep(0.01)
+        shelf.hold.set()
+    assert asked.result()
+
+
+async def test_a_flood_of_unknown_tokens_shares_one_read() -> None:
+    shelf = Shelf()
+    book = await AccessBook.open(token="setting", tokens=shelf)
+    async with asyncio.TaskGroup() as tasks:
+        asked = [tasks.create_task(book.admit(new_token())) for _ in range(500)]
+        shelf.put(fresh := new_token())
+        right = tasks.create_task(book.admit(fresh))
+    assert not any(each.result() for each in asked)
+    assert right.result()
+    assert shelf.reads <= 3
+
+
+async def test_what_cannot_be_a_fresh_token_is_not_looked_up() -> None:
+    shelf = Shelf()
+    shelf.put(revoked := new_token(), revoked_at=utc_now())
+    book = await AccessBook.open(token="setting", tokens=shelf)
+    for wrong in ("", "wrong", "hl_wrong", new_token() + "x", new_token().upper(), revoked):
+        assert await book.admit(wrong) is None
+    assert await AccessBook(token="setting").admit(new_token()) is None
+    assert shelf.reads == 1
+
+
+async def test_while_the_record_is_away_or_hangs_an_unknown_token_is_soon_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(access, "KNOWN_WITHIN_S", 0.05)
+    monkeypatch.setattr(access, "AGAIN_S", 0.0)
+    shelf = Shelf()
+    shelf.put("hl_a")
+    book = await AccessBook.open(token="", tokens=shelf)
+    shelf.away = True
+    assert await book.admit(new_token()) is None
+    shelf.away, shelf.hold = False, asyncio.Event()
+    assert await book.admit(new_token()) is None
+    assert await book.admit("hl_a")
+    shelf.hold.set()
+    shelf.put(fresh := new_token())
+    assert await book.admit(fresh)
 
 
 @pytest.mark.parametrize(
@@ -253,6 +354,7 @@ async def test_both_servers_know_the_same_tokens_and_forget_them_within_seconds(
                 await asyncio.sleep(0.05)
         assert await status_of(stub, ask, "Ask") is grpc.StatusCode.UNAUTHENTICATED
         assert (await place.ask(authorization=f"Bearer {late}")).status == 200
+        assert await status_of(stub, late, "Ask") is grpc.StatusCode.OK
         assert await status_of(stub, calls, "Converse") is grpc.StatusCode.OK
         refreshing.cancel()
     assert utc_now().date().isoformat() in (await listed(url)).splitlines()[1]

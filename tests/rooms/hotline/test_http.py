@@ -264,6 +264,7 @@ async def test_while_it_goes_down_what_runs_ends_and_nothing_begins() -> None:
         ("POST", "/v1/ask", b'{"question": " \\n"}', 422, "http.invalid"),
         ("POST", "/v1/ask", b'{"question": "a", "session": "a b"}', 422, "http.invalid"),
         ("POST", "/v1/speech", b"RIFF", 404, "http.no_such_place"),  # this desk hears nothing
+        ("PUT", "/v1/ask", b"{}", 405, "http.wrong_method"),
     ],
 )
 async def test_every_refusal_has_one_form(method: str, path: str, body: bytes | None, status: int, code: str) -> None:
@@ -272,6 +273,25 @@ async def test_every_refusal_has_one_form(method: str, path: str, body: bytes | 
     assert (reply.status, reply.code) == (status, code)
     assert ErrorBody.model_validate_json(reply.body)
     assert reply.headers["content-type"].startswith("application/json")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""])
+async def test_a_question_that_is_not_sent_as_json_is_told_what_to_send(kind: str) -> None:
+    async with serving() as place:
+        for body in (b'{"question": "a"}', b"question=a", "居住证".encode()):
+            reply = await place.send("POST", "/v1/ask", body, **({"content-type": kind} if kind else {}))
+            assert (reply.status, reply.code) == (415, "http.not_json")
+            assert "content-type: application/json" in reply.json["error"]["what_to_do"]
+        for kind_of_json in ("application/json", "application/json; charset=utf-8", "APPLICATION/JSON"):
+            assert (await place.post("/v1/ask", b'{"question": "a"}', content_type=kind_of_json)).status == 200
+
+
+async def test_what_is_wrong_is_told_in_words_and_not_in_the_names_of_a_library() -> None:
+    wrong = (b"", b"{", b"[]", b"1", b"{}", b'{"question": 1}', b'{"question": null}', b'{"question": "a", "session": {}, "x": 1}')
+    async with serving() as place:
+        for body in wrong:
+            message = (await place.post("/v1/ask", body)).json["error"]["message"]
+            assert "_" not in message, message
 
 
 @pytest.mark.parametrize(

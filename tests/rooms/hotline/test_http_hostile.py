@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -13,7 +13,7 @@ from http_for_tests import SETTINGS, Place, Reply, request_of, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotline.http import protocol
+from hotline.http import door, protocol
 
 PATIENCE_S = 20.0
 
@@ -88,18 +88,54 @@ async def test_of_a_thousand_at_once_each_gets_an_answer_or_is_told_to_come_agai
 
 
 async def test_beyond_its_connections_one_is_told_so_and_closed() -> None:
-    async with serving(replace(SETTINGS, max_connections=3)) as place:
-        held = [await place.open() for _ in range(3)]
-        await asyncio.sleep(0.1)
+    async with serving(replace(SETTINGS, max_connections=3)) as place, asyncio.TaskGroup() as tasks:
+        asking = [tasks.create_task(place.ask("等")) for _ in range(3)]
+        await _until(lambda: len(place.desk.mind.seen) == 3)
         reader, writer = await place.open()
         said = await reader.read()
         assert said.startswith(b"HTTP/1.1 503 ")
         assert b"retry-after: 1" in said
         assert b"server.busy" in said
-        for _, each in [*held, (reader, writer)]:
-            each.close()
-        await _until(lambda: not place.server.connections)
+        writer.close()
+        place.desk.mind.hold.set()
+    assert [each.result().status for each in asking] == [200] * 3
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET /healthz HTTP/1.1\r\nx: ", b"GET /healthz HTTP/1.1\r\nhost: h\r\n\r\n"])
+async def test_connections_that_ask_nothing_keep_nobody_out(begun: bytes) -> None:
+    async with serving(replace(SETTINGS, max_connections=20)) as place, _held(place, *[begun] * 60):
+        assert (await place.get("/healthz")).status == 200
         assert await still_serves(place)
+        assert place.server.connections <= 20
+
+
+async def test_of_those_who_ask_nothing_the_peer_with_the_most_connections_loses_its_oldest() -> None:
+    settings = replace(SETTINGS, max_connections=4, trusted_proxies=())
+    async with serving(settings) as place:
+        few = await place.open(host="127.0.0.2")
+        async with _held(place, b"", b"", b"") as (first, *_), _held(place, b""):
+            assert not await first.read()
+            assert not few[0].at_eof()
+            few[1].write(b"GET /healthz HTTP/1.1\r\nhost: h\r\n\r\n")
+            assert b" 200 " in await few[0].readline()
+        await _close(few[1])
+
+
+async def test_bodies_that_drip_keep_nobody_out() -> None:
+    async with serving(replace(SETTINGS, max_asks=1, max_speech=1, body_within_s=20)) as place:
+        heads = [b"POST /v1/" + path + _BODY_BEGUN for path in (b"ask", b"speech", b"ask", b"ask")]
+        async with _held(place, *heads):
+            assert await still_serves(place)
+            assert await still_serves(place)
+
+
+async def test_of_too_many_bodies_on_their_way_the_oldest_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "_MOST_ARRIVALS", 3)
+    async with serving() as place, _held(place, *[b"POST /v1/ask" + _BODY_BEGUN] * 3) as (oldest, *_):
+        assert await still_serves(place)
+        said = await oldest.read()
+        assert b" 503 " in said.splitlines()[0]
+        assert b"connection: close" in said
 
 
 @pytest.mark.parametrize(
@@ -139,13 +175,27 @@ async def test_a_body_that_drips_is_not_waited_for() -> None:
         assert await still_serves(place)
 
 
-async def test_who_leaves_while_sending_holds_no_place() -> None:
+async def test_who_leaves_while_sending_is_forgotten() -> None:
     async with serving(replace(SETTINGS, max_asks=1)) as place:
         _, writer = await place.open(b"POST /v1/ask HTTP/1.1\r\nhost: h\r\ncontent-length: 5000\r\n\r\nabc")
-        await _until(lambda: not place.server.door.idle.is_set())
+        await _until(lambda: place.server.door.arriving == 1)
+        assert place.server.door.idle.is_set()
         writer.transport.abort()
-        await _until(place.server.door.idle.is_set)
+        await _until(lambda: not place.server.door.arriving)
         assert await still_serves(place)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1"])
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/ask/", "/v1/speech/", "/healthz/", "/readyz/", "/docs/", "/docs/docs.js/", "/openapi.json/", "//evil.example/", "/v1"],
+)
+async def test_nobody_is_sent_elsewhere(path: str, host: str) -> None:
+    async with serving() as place:
+        for method in ("GET", "POST"):
+            reply = await place.send(method, path, None, host=host, **{"x-forwarded-host": host})
+            assert (reply.status, reply.code) == (404, "http.no_such_place")
+            assert "location" not in reply.headers
 
 
 @pytest.mark.parametrize(
@@ -209,6 +259,21 @@ async def _bare(place: Place) -> Reply | None:
     finally:
         writer.close()
     return Reply(status=int(said.split(b" ")[1]), headers={}, body=b"") if said else None
+
+
+_BODY_BEGUN = b" HTTP/1.1\r\nhost: h\r\ncontent-length: 5000\r\n\r\nabc"
+
+
+@asynccontextmanager
+async def _held(place: Place, *begun: bytes) -> AsyncGenerator[list[asyncio.StreamReader], None]:
+    """Connections on which so much was sent, open while the server sees to others."""
+    opened = [await place.open(each) for each in begun]
+    await asyncio.sleep(0.1)
+    try:
+        yield [reader for reader, _ in opened]
+    finally:
+        for _, writer in opened:
+            await _close(writer)
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:

@@ -155,6 +155,9 @@ def test_no_call_lasts_longer_than_half_a_day(tmp_path: Path, monkeypatch: pytes
         ("wav", "adpcm_g726", 8000, "wav", "g726", 0),
         ("flac", "flac", 8000, "flac", "flac", 16),
         ("ogg", "libopus", 48_000, "ogg", "opus", 0),
+        ("webm", "libopus", 48_000, "webm", "opus", 0),
+        ("adts", "aac", 16_000, "aac", "aac", 0),
+        ("mp4", "aac", 44_100, "m4a", "aac", 0),
         ("mp3", "libmp3lame", 8000, "mp3", "mp3", 0),
         ("amr", "libopencore_amrnb", 8000, "amr", "amrnb", 0),
         ("au", "pcm_mulaw", 8000, "au", "pcm_mulaw", 8),
@@ -303,6 +306,8 @@ def test_one_voice_of_two_gives_no_guess(tmp_path: Path) -> None:
         ("第一通电话".encode() * 40, NotARecording, "known kind"),
         (b"fLaC" + bytes(99), RecordingBroken, "FLAC"),
         (b"OggS" + bytes(99), RecordingError, "OGG|no audio"),
+        (b"\x1a\x45\xdf\xa3" + bytes(99), RecordingError, "WEBM|no audio"),
+        (b"\xff\xf1\x60\x40" + bytes(99), RecordingError, "AAC|no samples|no audio|makes? no sense"),
         (b"ID3\x04" + bytes(99), RecordingError, "MP3|no samples|no audio"),
         (b"\0\0\0\x18ftypisom" + bytes(99), RecordingError, "M4A|no audio"),
     ],
@@ -324,6 +329,8 @@ HEADS = {
     "adpcm": packed("wav", "adpcm_ima_wav"),
     "flac": packed("flac", "flac"),
     "ogg": packed("ogg", "libopus", 48_000),
+    "webm": packed("webm", "libopus", 48_000),
+    "aac": packed("adts", "aac", 16_000),
     "mp3": packed("mp3", "libmp3lame"),
 }
 
