@@ -16,9 +16,6 @@ from hotline.clock import utc_now
 from hotline.compose_mind import new_mind
 from hotline.config import Settings
 from hotline.kb import entries_of, say
-from llm.correction import what_counts
-from llm.foreign import without_courtesies
-from llm.gate import doubts
 from llm.mind import AnsweringMind
 from llm.privacy import CallMasker
 from llm.types import Clause, Dialogue, MaskedText, Passage, Route, Routed
@@ -67,7 +64,7 @@ async def look(mind: AnsweringMind, query: str) -> Looked:
     took_ms = (time.perf_counter() - began) * 1000
     return Looked(
         question=question,
-        asked=what_counts(without_courtesies(question.text)),
+        asked=mind.counting(question),
         passages=await mind.looked_up(question, dialogue),
         route=routed.route,
         why=routed.explain,
@@ -82,7 +79,7 @@ def search_kb(folder: Path, settings: Settings, query: str, *, at_most: int, as_
     with mind_of(folder, settings) as mind:
         looked = asyncio.run(look(mind, query))
     passages = looked.passages[:at_most]
-    rows = [_passage_row(passage, looked, settings) for passage in passages]
+    rows = [_passage_row(passage, looked, mind) for passage in passages]
     if as_json:
         done = {"route": looked.route.value, "why": looked.why, "entries": looked.source_ids, "spoken": looked.spoken}
         say(json.dumps({"question": looked.question.text, "passages": rows, **done}, ensure_ascii=False))
@@ -98,10 +95,10 @@ def search_kb(folder: Path, settings: Settings, query: str, *, at_most: int, as_
     return 0 if rows else 1
 
 
-def _passage_row(passage: Passage, looked: Looked, settings: Settings) -> dict[str, Any]:
+def _passage_row(passage: Passage, looked: Looked, mind: AnsweringMind) -> dict[str, Any]:
     """margin: to the best of the others; below 0 for all but the first."""
     others = [other.score for other in looked.passages if other is not passage]
-    found = doubts(looked.asked, passage.entry, region=settings.answering.region)
+    found = mind.doubts_of(looked.asked, passage.entry)
     return {
         "id": passage.entry.id,
         "question": passage.entry.question,

@@ -10,6 +10,7 @@ import re
 from hotline.zh.script import simplify
 from llm.followup import asks_how, names_nothing
 from llm.gate import things_in
+from llm.gate_words import Words
 
 _AT_MOST = 8
 _PAUSE = r"[\s，,。.！!？?、；;…]"
@@ -45,17 +46,17 @@ _OURS = re.compile("[你您](?:们)?(?:刚才|刚刚|前面|上面|上次)?(?:�
 _LEADS = re.compile(rf"^(?:{_PAUSE}|{_HUM}|是(?!不是|否))+")
 
 
-def what_counts(text: str) -> str:
-    """The turn after its last correction, or the whole turn."""
+def what_counts(text: str, words: Words | None = None) -> str:
+    """The turn after its last correction, or the whole turn. words: of the gate, default the shipped."""
     folded = simplify(text)
     start = 0
-    for found in _corrections(folded):
+    for found in _corrections(folded, words):
         if found > start and _stands(folded[start:found], folded[found:]):
             start = found
     return _LEADS.sub("", text[start:]) if start else text
 
 
-def _corrections(folded: str) -> list[int]:
+def _corrections(folded: str, words: Words | None) -> list[int]:
     """Where each correction's words end, in order."""
     ends: list[int] = []
     for found in _latest(_APART, folded):
@@ -64,11 +65,11 @@ def _corrections(folded: str) -> list[int]:
             ends.append(found.end())
     for found in _latest(_RUN_ON, folded):
         plain = re.search(_SLIP, found.group()) or re.match(_INSTEAD, found["link"])
-        if plain or (things_in(folded[: found.start()]) and things_in(folded[found.end() :])):
+        if plain or (things_in(folded[: found.start()], words) and things_in(folded[found.end() :], words)):
             ends.append(found.end())
     for found in _latest(_CONTRAST, folded):
         said_before = found["not"] in folded[: found.start()]
-        if said_before or things_in(found["not"]) or found["not"] in {"这个", "那个"}:
+        if said_before or things_in(found["not"], words) or found["not"] in {"这个", "那个"}:
             ends.append(found.end())
     if ends and (instead := _INSTEAD_ALONE.search(folded, max(ends))):
         ends.append(instead.end())

@@ -9,8 +9,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from llm.correction import what_counts
-from llm.foreign import without_courtesies
 from llm.mind import AnsweringMind
 from llm.types import Considered, Dialogue, Explained, Hidden, MaskedText, Passage, Route, Routed, Step
 
@@ -44,7 +42,7 @@ class ExplainingMind:
         )
 
     def _considered(self, question: MaskedText, passages: Sequence[Passage]) -> tuple[Considered, ...]:
-        asked = what_counts(without_courtesies(question.text))
+        asked = self._mind.counting(question)
         nexts = [*(passage.score for passage in passages[1:]), 0.0]
         return tuple(
             Considered(

@@ -26,6 +26,12 @@ _FACETS: tuple[tuple[str, str], ...] = (
     ("代办|别人|本人|家人|子女|替", "本人|代办|委托|亲自"),
     ("条件|资格|谁能", "以上|满|符合|可以"),
 )
+# What an objection claims (不对吧，你刚才说要十天) → what the text that puts it right contains.
+_FIGURE = "[0-9零一二三四五六七八九十百千万两]+"
+_CLAIMS = (
+    (f"{_FIGURE}(?:元|块)", f"{_FIGURE}元|免费|不收费"),
+    (f"{_FIGURE}个?(?:[天日周月年]|小时|工作日)|当天|当场", f"{_FIGURE}个?(?:[日天月年]|小时|工作日)|当天|当场"),
+)
 _ANYTHING = "."
 _MORE = re.compile("具体|详细|仔细|还有吗|还有呢|然后呢|再说说|讲讲")
 _TOPIC_AT_MOST = 3
@@ -71,7 +77,7 @@ def is_mere_topic(question: str) -> bool:
 
 
 def topic_of(dialogue: Dialogue, entries: Sequence[Entry]) -> Entry | None:
-    """The entry that the dialogue rested on last."""
+    """The entry that the dialogue rested on last. entries: those that may be spoken now."""
     known = {entry.id: entry for entry in entries}
     for exchange in reversed(dialogue.history):
         if exchange.topic_id in known:
@@ -84,7 +90,7 @@ def follow_up(
 ) -> FollowUp | None:
     """The topic's own entry if it holds what is asked, else a sibling that does."""
     folded = plain(question)
-    objection = bool(_OBJECTION.search(folded)) and not _is_about_another_thing(question, topic)
+    objection = bool(_OBJECTION.search(folded)) and not _is_about_another_thing(question, topic, words)
     facet = _facet(folded)
     if (facet is None and not objection) or (not objection and names_another_matter(question, topic)):
         return None
@@ -97,7 +103,7 @@ def follow_up(
         ):
             continue
         if objection and facet is None:
-            return FollowUp(entry=topic, text=topic.answer, objection=True)
+            return FollowUp(entry=topic, text=_putting_right(folded, topic), objection=True)
         for text in (entry.detail, entry.answer) if facet is _ANYTHING else (entry.answer, entry.detail):
             if facet and re.search(facet, text) and (not amount or text == answering_text(question, entry)):
                 return FollowUp(entry=entry, text=text, objection=objection)
@@ -112,13 +118,21 @@ def names_another_matter(question: str, topic: Entry) -> bool:
     return len(strange) > 1
 
 
-def _is_about_another_thing(question: str, topic: Entry) -> bool:
+def _is_about_another_thing(question: str, topic: Entry, words: Words | None) -> bool:
     """你搞错了，居住证丢了 after an answer about passports is no objection to that answer."""
-    asked = things_in(question)
+    asked = things_in(question, words)
     merely_named = is_mere_topic(_OBJECTION.sub("", plain(question)))  # 不对，身份证 doubts no word of the answer
     told = () if merely_named else (topic.answer, topic.detail)
-    known = things_in("，".join((topic.topic, topic.question, *topic.paraphrases, *told)))
+    known = things_in("，".join((topic.topic, topic.question, *topic.paraphrases, *told)), words)
     return bool(asked) and not asked & known
+
+
+def _putting_right(folded: str, topic: Entry) -> str:
+    """Which of the topic's texts states what the caller has wrong."""
+    for claim, stated in _CLAIMS:
+        if re.search(claim, folded) and (text := next((t for t in (topic.answer, topic.detail) if re.search(stated, t)), "")):
+            return text
+    return topic.answer
 
 
 def _facet(folded: str) -> str | None:

@@ -7,6 +7,7 @@ the checks clause by clause.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -70,7 +71,7 @@ class _Found:
     """What was found for a question. said: this turn; asked: with the turn before, where that helps.
 
     open: candidates of our clarifying question, if it is still open. mere: a first turn that names a matter and asks nothing.
-    meant: the scores are those of both voices.
+    today: when it was asked. meant: the scores are those of both voices.
     """
 
     said: str
@@ -79,6 +80,7 @@ class _Found:
     topic: Entry | None
     open: tuple[Entry, ...]
     mere: bool
+    today: dt.date | None
     meant: bool = False
 
 
@@ -198,25 +200,35 @@ class AnsweringMind:
         last = next((exchange for exchange in reversed(dialogue.history) if exchange.said), None)
         if last is None:
             return speak(Route.REPEAT, phrases.NOTHING_SAID_YET, 1.0, "nothing to repeat")
-        entry = topic_of(Dialogue(history=(last,)), self.entries) if last.route in {Route.HOT, Route.STORED} else None
+        entries = self._spoken(dialogue.today) if last.route in {Route.HOT, Route.STORED} else ()
+        entry = topic_of(Dialogue(history=(last,)), entries)
         said = last.said.removeprefix(phrases.AGAIN)
         text = phrases.AGAIN + (_whole(entry, said) if entry else said)
         return speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
 
     # ------------------------------------------------------------ stored answers
 
+    def counting(self, question: MaskedText) -> str:
+        """What of a turn is searched: neither its courtesies nor what was taken back in it."""
+        return what_counts(without_courtesies(question.text), self._words)
+
+    def _spoken(self, today: dt.date | None) -> tuple[Entry, ...]:
+        """The entries that may be spoken today, here."""
+        return self._search.spoken(today, self._settings.region)
+
     def _find(self, question: MaskedText, dialogue: Dialogue) -> _Found:
-        said, offered = what_counts(without_courtesies(question.text)), self._offered(dialogue)
+        said, offered = self.counting(question), self._offered(dialogue)
         asked = said
         passages = self.passages(asked, dialogue)
         if dialogue.clarified and dialogue.history and not (passages and passages[0].score >= self._settings.stored_score):
-            both = f"{what_counts(dialogue.history[-1].caller.text)}，{asked}"  # the answer to our question may be half a question
+            before = what_counts(dialogue.history[-1].caller.text, self._words)
+            both = f"{before}，{asked}"  # the answer to our question may be half a question
             joined = self.passages(both, dialogue)
             if joined and (not passages or joined[0].score > passages[0].score):
                 asked, passages = both, joined
         mere = not dialogue.clarified and is_mere_topic(asked)
-        topic = topic_of(dialogue, self.entries)
-        return _Found(said=said, asked=asked, passages=passages, topic=topic, open=offered, mere=mere)
+        topic = topic_of(dialogue, self._spoken(dialogue.today))
+        return _Found(said=said, asked=asked, passages=passages, topic=topic, open=offered, mere=mere, today=dialogue.today)
 
     async def looked_up(self, question: MaskedText, dialogue: Dialogue) -> tuple[Passage, ...]:
         """What the answer to a question is chosen from, best first, by both voices where both are asked."""
@@ -257,7 +269,8 @@ class AnsweringMind:
 
     def _open_steps(self, found: _Found) -> tuple[Step, ...] | None:
         """Half a question that fits one of the offered candidates and not the other: 丢了 after 身份证丢了, 还是身份证过期了."""
-        scores = {passage.entry.id: passage.score for passage in self._search.search(found.said, at_most=len(self.entries))}
+        everything = self._search.search(found.said, len(self.entries), today=found.today, region=self._settings.region)
+        scores = {passage.entry.id: passage.score for passage in everything}
         fits = sorted(((scores.get(entry.id, 0.0), entry.id, entry) for entry in found.open), reverse=True)
         if not fits or fits[0][0] < _FITS_FROM or (len(fits) > 1 and fits[0][0] - fits[1][0] < self._settings.stored_margin):
             return None
@@ -269,7 +282,7 @@ class AnsweringMind:
     def _follow_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic is None or found.open:
             return None
-        follow = follow_up(found.asked, found.topic, self.entries, region=self._settings.region, words=self._words)
+        follow = follow_up(found.asked, found.topic, self._spoken(found.today), region=self._settings.region, words=self._words)
         if follow is None:
             return None
         spoken = phrases.CHECKED_AGAIN + follow.text if follow.objection else follow.text
@@ -325,7 +338,8 @@ class AnsweringMind:
         said = dialogue.history[-1].said
         if said == phrases.WHICH_OF_TWO and len(dialogue.history) > 1:
             said = dialogue.history[-2].said
-        named = sorted((said.index(entry.question), entry.id, entry) for entry in self.entries if entry.question in said)
+        entries = self._spoken(dialogue.today)
+        named = sorted((said.index(entry.question), entry.id, entry) for entry in entries if entry.question in said)
         return tuple(entry for _, _, entry in named[:2])
 
 
