@@ -25,7 +25,7 @@ from asr.foreground import Foreground
 from asr.guard import refusal
 from asr.hotwords import MANDARIN_PROMPT, MAX_HOT_WORDS, prompt_of
 from asr.linefeed import LineFeed, LineStats
-from asr.pool import DecodeJob, DecodePool
+from asr.pool import DecodeJob, Decodes
 from asr.turn_audio import ClockedPositions, TurnAudio
 from asr.types import (
     AudioPacket,
@@ -76,7 +76,7 @@ class Ear:
     """Hears one call. `run` once; `expect` and `hint` at any time, for what comes next."""
 
     def __init__(
-        self, codec: Codec, rate_hz: int, vad: Vad, pool: DecodePool, settings: HearingSettings, now_ms: Callable[[], int]
+        self, codec: Codec, rate_hz: int, vad: Vad, pool: Decodes, settings: HearingSettings, now_ms: Callable[[], int]
     ) -> None:
         """Raises WrongAudio for a codec and rate that no telephone line has."""
         self._line = LineFeed(codec, rate_hz)

@@ -1,11 +1,13 @@
 """The decode queue that all calls share: jobs in, decodes out. Knows nothing of calls, turns or models.
 
-All bookkeeping happens on the event loop; threads only decode. Finals go before speculative decodes; when the queue is full, a
-speculative decode is shed, and a final waits for a place. A worker that overruns its deadline is written off and replaced.
+All bookkeeping happens on the event loop; threads only decode. Finals go before speculative decodes, and these before what is
+asked aside from calls (recordings sent over HTTP), which leaves one worker of several free: a call waits for one such decode at
+most. When the queue is full, what is least urgent is shed, and a final waits for a place. A worker that overruns its deadline is
+written off and replaced.
 
     queued ──► running ──► done
        │          └──► RecogniserStalled (its worker: stuck, replaced, taken back when it returns)
-       └──► shed (speculative) / dropped (cancelled)
+       └──► shed (speculative, aside) / dropped (cancelled)
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ class _Worker:
 
     inbox: queue.SimpleQueue[DecodeJob | None] = field(default_factory=queue.SimpleQueue)
     thread: threading.Thread | None = None
+    is_aside: bool = False
     overrun: asyncio.TimerHandle | None = None
     written_off: bool = False
 
@@ -79,6 +82,7 @@ class DecodePool:
         self._deadline_s = settings.decode_deadline_ms / 1000
         self._finals: deque[DecodeJob] = deque()
         self._speculative: deque[DecodeJob] = deque()
+        self._aside: deque[DecodeJob] = deque()
         self._idle: list[_Worker] = []
         self._workers: set[_Worker] = set()
         self._place_free = asyncio.Event()
@@ -92,7 +96,7 @@ class DecodePool:
     @property
     def queued(self) -> int:
         """Jobs that wait for a worker."""
-        return len(self._finals) + len(self._speculative)
+        return len(self._finals) + len(self._speculative) + len(self._aside)
 
     @property
     def unfinished(self) -> int:
@@ -100,7 +104,7 @@ class DecodePool:
         return self.queued + len(self._workers) - len(self._idle)
 
     async def decode(self, speech: Pcm, hints: DecodeHints, priority: Priority) -> Decoded:
-        """Decode one segment. Raises RecogniserFailed, RecogniserStalled, and RecogniserBusy for speculative work only."""
+        """Decode one segment. Raises RecogniserFailed, RecogniserStalled, and RecogniserBusy for what is no final."""
         return await self.run(DecodeJob(speech=speech, hints=hints, priority=priority))
 
     async def run(self, job: DecodeJob) -> Decoded:
@@ -120,7 +124,9 @@ class DecodePool:
             self._drop(job)
 
     def promote(self, job: DecodeJob) -> None:
-        """What was a guess is needed now: move it to the finals, if it still waits."""
+        """What was a guess is needed now: move it to the finals, if it still waits. What is aside stays aside."""
+        if job.priority is Priority.ASIDE:
+            return
         job.priority = Priority.FINAL
         if job in self._speculative:
             self._speculative.remove(job)
@@ -129,10 +135,11 @@ class DecodePool:
     async def close(self) -> None:
         """Refuse what waits, stop what runs, end the threads. A stuck thread is left behind (it is a daemon)."""
         self._closed = True
-        for job in (*self._finals, *self._speculative):
+        for job in (*self._finals, *self._speculative, *self._aside):
             job.result.set_exception(RecogniserFailed("The recogniser was closed."))
         self._finals.clear()
         self._speculative.clear()
+        self._aside.clear()
         self._place_free.set()
         threads = [worker.thread for worker in self._workers if worker.thread is not None and not worker.written_off]
         for worker in self._workers:
@@ -145,22 +152,25 @@ class DecodePool:
                 raise RecogniserFailed("The recogniser was closed.")
             if self.queued < self._settings.max_queue or self._has_idle_worker():
                 break
-            if job.priority is Priority.SPECULATIVE or not self._shed_oldest():
-                if job.priority is Priority.SPECULATIVE:
-                    self.counters.shed += 1
-                    raise RecogniserBusy("The decode queue is full.")
-                self._place_free.clear()
-                await self._place_free.wait()
-        (self._finals if job.priority is Priority.FINAL else self._speculative).append(job)
+            if self._shed_for(job.priority):
+                continue
+            if job.priority is not Priority.FINAL:
+                self.counters.shed += 1
+                raise RecogniserBusy("The decode queue is full.")
+            self._place_free.clear()
+            await self._place_free.wait()
+        waiting = {Priority.FINAL: self._finals, Priority.SPECULATIVE: self._speculative, Priority.ASIDE: self._aside}
+        waiting[job.priority].append(job)
         self._dispatch()
 
-    def _shed_oldest(self) -> bool:
-        if not self._speculative:
-            return False
-        job = self._speculative.popleft()
-        self.counters.shed += 1
-        job.result.set_exception(RecogniserBusy("Shed from the decode queue for a final."))
-        return True
+    def _shed_for(self, priority: Priority) -> bool:
+        """The oldest of what is least urgent, if it is less urgent than that."""
+        for rank, waiting in ((Priority.ASIDE, self._aside), (Priority.SPECULATIVE, self._speculative)):
+            if waiting and rank > priority:
+                self.counters.shed += 1
+                waiting.popleft().result.set_exception(RecogniserBusy("Shed from the decode queue for what is more urgent."))
+                return True
+        return False
 
     def _has_idle_worker(self) -> bool:
         return bool(self._idle) or self._active_workers() < self._settings.workers
@@ -169,13 +179,21 @@ class DecodePool:
         return sum(not worker.written_off for worker in self._workers)
 
     def _dispatch(self) -> None:
-        while self.queued and self._has_idle_worker():
-            job = self._finals.popleft() if self._finals else self._speculative.popleft()
+        while self._has_idle_worker() and (waiting := self._next()):
+            job = waiting.popleft()
             worker = self._idle.pop() if self._idle else self._start_worker()
+            worker.is_aside = job.priority is Priority.ASIDE
             loop = asyncio.get_running_loop()
             worker.overrun = loop.call_later(self._deadline_s, self._write_off, worker)
             worker.inbox.put(job)
         self._place_free.set()
+
+    def _next(self) -> deque[DecodeJob]:
+        """Where the next job is; empty when none may begin."""
+        if self._finals or self._speculative:
+            return self._finals or self._speculative
+        asides = sum(worker.is_aside and not worker.written_off and worker not in self._idle for worker in self._workers)
+        return self._aside if asides < max(1, self._settings.workers - 1) else deque()
 
     def _start_worker(self) -> _Worker:
         worker = _Worker()
@@ -233,11 +251,28 @@ class DecodePool:
         return sum(worker.written_off for worker in self._workers)
 
     def _drop(self, job: DecodeJob) -> None:
-        for waiting in (self._finals, self._speculative):
+        for waiting in (self._finals, self._speculative, self._aside):
             if job in waiting:
                 waiting.remove(job)
                 self._place_free.set()
         job.result.cancel()
+
+
+class AsidePool:
+    """The pool as an ear sees it that is on no telephone line: all its decodes give way to those of calls."""
+
+    def __init__(self, pool: DecodePool) -> None:
+        self.rate_hz = pool.rate_hz
+        self.promote = pool.promote
+        self._pool = pool
+
+    async def run(self, job: DecodeJob) -> Decoded:
+        """As the pool does, when no call wants anything."""
+        job.priority = Priority.ASIDE
+        return await self._pool.run(job)
+
+
+Decodes = DecodePool | AsidePool
 
 
 def _join(threads: list[threading.Thread]) -> None:

@@ -173,6 +173,7 @@ class Priority(enum.IntEnum):
 
     FINAL = 0
     SPECULATIVE = 1
+    ASIDE = 2  # for who isn't on the telephone
 
 
 class Recogniser(Protocol):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from asr.ear import Ear
 from asr.hotwords import MAX_HOT_WORDS
-from asr.pool import DecodePool
+from asr.pool import AsidePool, DecodePool, Decodes
 from asr.rehearsal import RehearsalPool
 from asr.types import AudioPacket, SpeechEvent, Vad
 from asr.vad import WebRtcVad, load_silero
@@ -61,6 +61,7 @@ from tts.voices.neural import NeuralVoice
 log = structlog.get_logger()
 
 Hold = Callable[[], AbstractContextManager[None]]
+Hear = Callable[[CallStart, Callable[[], int]], Hearing]
 
 _LINE_HZ = 8000
 _CALLER_DBOV = -24.0
@@ -89,13 +90,17 @@ class Callers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """Answers calls, turns calls away, answers typed questions. voice: name of the one that speaks, empty in text mode."""
+    """Answers calls, turns calls away, answers typed questions. voice: name of the one that speaks, empty in text mode.
+
+    hear_aside: for recordings: all calls are heard first.
+    """
 
     parts: Parts
     settings: CallSettings
     store: Store
     mqtt: MqttSettings
     voice: str = ""
+    hear_aside: Hear | None = None
     callers: Callers = field(default_factory=Callers)
 
     async def answer(self, line: Line) -> str:
@@ -159,14 +164,21 @@ async def open_desk(
             unrecorded=relay.hand_in,
         )
         await asyncio.to_thread(warm_masker)
-        voice = ""
+        voice, hear_aside = "", None
         if audible:
             speech, voice = await _speech(settings, stack, tell)
             if settings.speaking.cache_mb > 0:
                 background.start(_prepare(speech, _hot_clauses(entries), callers), name="prepare")
-            parts = replace(parts, speech=speech, hear=await _hearing(entries, settings, stack, tell, hold))
+            hear, hear_aside = await _hearing(entries, settings, stack, tell, hold)
+            parts = replace(parts, speech=speech, hear=hear)
         yield Desk(
-            parts=parts, settings=_call_settings(settings, audible=audible), store=store, mqtt=mqtt, voice=voice, callers=callers
+            parts=parts,
+            settings=_call_settings(settings, audible=audible),
+            store=store,
+            mqtt=mqtt,
+            voice=voice,
+            hear_aside=hear_aside,
+            callers=callers,
         )
 
 
@@ -197,7 +209,8 @@ def _call_settings(settings: Settings, *, audible: bool) -> CallSettings:
 
 async def _hearing(
     entries: Sequence[Entry], settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None], hold: Hold | None
-) -> Callable[[CallStart, Callable[[], int]], Hearing]:
+) -> tuple[Hear, Hear]:
+    """For calls, and aside from them."""
     hearing = settings.hearing
     new_vad: Callable[[], Vad]
     if hearing.vad == "silero":
@@ -216,14 +229,14 @@ async def _hearing(
     decodes = metrics.Totals("hotline_decodes", "Decodes, by outcome.", "outcome", lambda: asdict(pool.counters))
     stack.callback(metrics.follow(decodes))
 
-    def hear(start: CallStart, now_ms: Callable[[], int]) -> Hearing:
+    def hear(decodes: Decodes, start: CallStart, now_ms: Callable[[], int]) -> Hearing:
         if start.codec is None:
             raise ValueError("a text-only call has no ear")
-        ear = Ear(start.codec, start.rate_hz, new_vad(), pool, hearing, now_ms)
+        ear = Ear(start.codec, start.rate_hz, new_vad(), decodes, hearing, now_ms)
         ear.hint(hot_words)
         return _CountedEar(ear)
 
-    return hear
+    return partial(hear, pool), partial(hear, AsidePool(pool))
 
 
 async def _speech(settings: Settings, stack: AsyncExitStack, tell: Callable[[str], None]) -> tuple[Speech, str]:

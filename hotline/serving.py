@@ -54,7 +54,7 @@ async def serve_calls(settings: Settings) -> int:
 def _http_desk(desk: Desk, settings: Settings) -> HttpDesk:
     return HttpDesk(
         desk=desk,
-        hear=desk.parts.hear,
+        hear=desk.hear_aside,
         speech=desk.parts.speech,
         ask_deadline_s=settings.server.ask_deadline_s,
         not_understood=settings.phrases.not_understood[0],

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from asr.pool import MAX_REPLACEMENTS, DecodeJob, DecodePool
+from asr.pool import MAX_REPLACEMENTS, AsidePool, DecodeJob, DecodePool
 from asr.types import (
     Decoded,
     DecodeHints,
@@ -21,7 +21,7 @@ from asr.types import (
     RecogniserStalled,
 )
 
-FINAL, SPECULATIVE = Priority.FINAL, Priority.SPECULATIVE
+FINAL, SPECULATIVE, ASIDE = Priority.FINAL, Priority.SPECULATIVE, Priority.ASIDE
 
 
 @dataclass
@@ -121,6 +121,65 @@ async def test_a_full_queue_refuses_guesses_and_sheds_the_oldest_one_for_a_final
         recogniser.gates[1].set()
     assert recogniser.order == [1, 5, 3]
     assert pool.counters.shed == 2
+
+
+async def test_what_is_aside_comes_after_every_call_s_decodes_and_stays_there() -> None:
+    recogniser = GatedRecogniser(gates={1: threading.Event()})
+    async with pool_of(recogniser) as pool, asyncio.TaskGroup() as tasks:
+        aside = AsidePool(pool)
+        tasks.create_task(aside.run(job(1)))
+        await until(lambda: recogniser.order == [1])
+        needed = job(3, SPECULATIVE)
+        for each in (job(2), needed):
+            tasks.create_task(aside.run(each))
+        for name, priority in ((4, SPECULATIVE), (5, FINAL)):
+            tasks.create_task(pool.run(job(name, priority)))
+        await until(lambda: pool.queued == 4)
+        aside.promote(needed)
+        recogniser.gates[1].set()
+    assert recogniser.order == [1, 5, 4, 2, 3]
+
+
+async def test_what_is_aside_leaves_a_worker_for_calls() -> None:
+    recogniser = GatedRecogniser(gates={name: threading.Event() for name in (1, 2)})
+    async with pool_of(recogniser, workers=2) as pool, asyncio.TaskGroup() as tasks:
+        for name in (1, 2):
+            tasks.create_task(pool.run(job(name, ASIDE)))
+        await until(lambda: recogniser.order == [1])
+        assert (await pool.decode(named(3), DecodeHints(), SPECULATIVE)).text == "3"
+        assert recogniser.order == [1, 3]
+        recogniser.gates[1].set()
+        await until(lambda: recogniser.order == [1, 3, 2])
+        recogniser.gates[2].set()
+
+
+async def test_of_a_full_queue_what_is_aside_is_shed_first() -> None:
+    recogniser = GatedRecogniser(gates={1: threading.Event()})
+    async with pool_of(recogniser, max_queue=3) as pool, asyncio.TaskGroup() as tasks:
+        tasks.create_task(pool.run(job(1)))
+        await until(lambda: recogniser.order == [1])
+        shed = [tasks.create_task(_busy(pool, job(name, ASIDE))) for name in (2, 3)]
+        tasks.create_task(pool.run(job(4, SPECULATIVE)))
+        await until(lambda: pool.queued == 3)
+        with pytest.raises(RecogniserBusy):
+            await pool.run(job(5, ASIDE))
+        tasks.create_task(pool.run(job(6, SPECULATIVE)))
+        await until(shed[0].done)
+        tasks.create_task(pool.run(job(7)))
+        await until(shed[1].done)
+        recogniser.gates[1].set()
+    assert recogniser.order == [1, 7, 4, 6]
+
+
+async def test_a_pool_that_closes_refuses_what_is_aside_too() -> None:
+    recogniser = GatedRecogniser(gates={1: threading.Event()})
+    async with pool_of(recogniser) as pool, asyncio.TaskGroup() as tasks:
+        tasks.create_task(pool.run(job(1, ASIDE)))
+        await until(lambda: recogniser.order == [1])
+        tasks.create_task(_failed(pool, job(2, ASIDE)))
+        await until(lambda: pool.queued == 1)
+        recogniser.gates[1].set()
+        await pool.close()
 
 
 async def test_a_final_waits_when_the_queue_is_full_of_finals() -> None:
