@@ -47,6 +47,11 @@ async def call(target, question, answer):
 
 
 if __name__ == "__main__":
+    refused = ""
     with wave.open(sys.argv[2]) as question, wave.open(sys.argv[3], "wb") as answer:
         answer.setparams((1, 2, 8000, 0, "NONE", ""))
-        asyncio.run(call(sys.argv[1], question, answer))
+        try:
+            asyncio.run(call(sys.argv[1], question, answer))
+        except* grpc.aio.AioRpcError as errors:  # a wrong token, no server there, a call that broke
+            refused = errors.exceptions[0].details()
+    sys.exit(refused or 0)

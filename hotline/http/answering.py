@@ -15,9 +15,9 @@ from hotline.desk import AskClause, AskDone, AskEvent, AskRouted, CallDesk, Mask
 from hotline.http.arrivals import ClientGone, ReceiveMessage
 from hotline.http.models import Answer, ClauseOut, NextStep
 from hotline.http.problems import Problem
+from hotline.http.written import EMERGENCY, Screen
 
 AI_LABEL = "内容由人工智能生成"  # shown with every answer: required since 2025-09-01
-EMERGENCY = "emergency"
 _CALLS = re.compile(r"(?<!\d)(?:110|119|120|122|12356)(?!\d)")
 
 T = TypeVar("T")
@@ -25,8 +25,9 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Collected:
-    """An answer as it grows."""
+    """An answer as it grows. screen: what its clauses become there."""
 
+    screen: Screen
     masked_question: str = ""
     route: str = ""
     confidence: float = 0.0
@@ -34,17 +35,21 @@ class Collected:
     clauses: list[AskClause] = field(default_factory=list)
     done: AskDone | None = None
 
-    def take(self, event: AskEvent) -> None:
-        """The next event of it."""
+    def take(self, event: AskEvent) -> AskEvent | None:
+        """The next event of it, as it is shown; None: nothing is."""
         match event:
             case MaskedQuestion():
                 self.masked_question = event.text
             case AskRouted():
                 self.route, self.confidence, self.sources = event.route, event.confidence, event.source_ids
             case AskClause():
-                self.clauses.append(event)
+                shown = self.screen.clause(event)
+                if shown is not None:
+                    self.clauses.append(shown)
+                return shown
             case AskDone():
                 self.route, self.done = event.route, event
+        return event
 
     @property
     def text(self) -> str:
@@ -62,30 +67,37 @@ class Collected:
             sources=list(self.sources),
             needs_person=done.needs_person,
             reason=done.reason,
-            next_step=next_step(done, self.text, person_number),
+            next_step=next_step(done, self.text, person_number, wants_order=self.screen.wants_order),
             masked_question=self.masked_question,
             ai_label=AI_LABEL,
         )
 
 
-def next_step(done: AskDone, text: str, person_number: str) -> NextStep:
+def next_step(done: AskDone, text: str, person_number: str, *, wants_order: bool = False) -> NextStep:
     """What the app should do after these words. In an emergency: the numbers that they name, in their order."""
     numbers = list(dict.fromkeys(_CALLS.findall(text))) if done.route == EMERGENCY else []
     if numbers:
         return NextStep(action="call", call=numbers[0], also=numbers[1:])
+    if wants_order:
+        return NextStep(action="work_order", call=person_number)
     return NextStep(action="person", call=person_number) if done.needs_person else NextStep()
 
 
 async def answered(
-    desk: CallDesk, question: str, talk: Conversation, *, emit: Callable[[AskEvent, Collected], Awaitable[None]] | None = None
+    desk: CallDesk,
+    question: str,
+    talk: Conversation,
+    *,
+    person_number: str,
+    emit: Callable[[AskEvent, Collected], Awaitable[None]] | None = None,
 ) -> Collected:
     """Ask, and collect the answer; emit: told each event as soon as it exists."""
-    found = Collected()
+    found = Collected(Screen(person_number))
     async with aclosing(desk.ask(question, talk)) as events:
         async for event in events:
-            found.take(event)
-            if emit is not None:
-                await emit(event, found)
+            shown = found.take(event)
+            if emit is not None and shown is not None:
+                await emit(shown, found)
     return found
 
 

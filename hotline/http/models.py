@@ -38,9 +38,13 @@ class ClauseOut(BaseModel):
 
 
 class NextStep(BaseModel):
-    """What the app should do. call: dial `call` now (an emergency number); person: offer to dial `call`, if it isn't empty."""
+    """What the app should do: nothing is put through and nothing is registered by an answer.
 
-    action: Literal["none", "person", "call"] = "none"
+    call: dial `call` now (an emergency number); person: offer to dial `call`, if it isn't empty; work_order: the matter can be
+    registered, by a person: offer to dial `call`, or a form of your own.
+    """
+
+    action: Literal["none", "person", "work_order", "call"] = "none"
     call: str = ""
     also: list[str] = []
 

@@ -95,7 +95,8 @@ class Asking:
     async def _answer(self, question: str, session: str | None, request: Request) -> Answer:
         holder_id = request.scope["holder"].id
         async with in_time(self._desk.ask_deadline_s), self._sessions.taking_turns(holder_id, session or "") as talk:
-            return (await answered(self._desk.desk, question, talk)).answer(self._settings.person_number)
+            number = self._settings.person_number
+            return (await answered(self._desk.desk, question, talk, person_number=number)).answer(number)
 
     async def _as_events(self, body: AskBody, request: Request, send: SendBytes) -> None:
         async def emit(event: AskEvent, found: Collected) -> None:
@@ -104,7 +105,8 @@ class Asking:
         holder_id = request.scope["holder"].id
         try:
             async with in_time(self._desk.ask_deadline_s), self._sessions.taking_turns(holder_id, body.session or "") as talk:
-                await answered(self._desk.desk, body.question, talk, emit=emit)
+                number = self._settings.person_number
+                await answered(self._desk.desk, body.question, talk, person_number=number, emit=emit)
         except Problem as problem:
             await send(frame("error", problem.told()))
         except Exception as error:  # noqa: BLE001  what was sent stands: the client learns that there is no more

@@ -10,11 +10,16 @@ import wave
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import grpc.aio
+import numpy as np
 import pytest
 import pytest_asyncio
 
+from hotline.access import AccessBook
 from hotline.compose import speak_lines
 from hotline.config import load
+from hotline.transport import Guard
+from hotline.v1 import hotline_pb2_grpc as pb_grpc
 from hotline.wav import write_wav
 from tests.rough_caller import Server, needs_models, running_server
 
@@ -88,3 +93,32 @@ def test_the_documentation_shows_the_clients_as_they_are() -> None:
     shown = (ROOT / "docs" / "integrator.md").read_text("utf-8")
     for client in (EXAMPLES / "python" / "client.py", EXAMPLES / "typescript" / "client.ts"):
         assert client.read_text("utf-8").strip() in shown, client.name
+
+
+@pytest.mark.parametrize(
+    "client", [[sys.executable, EXAMPLES / "python" / "client.py"], [NODE, EXAMPLES / "typescript" / "client.ts"]]
+)
+async def test_a_client_that_is_refused_says_so_in_one_line(client: list[str | Path], tmp_path: Path) -> None:
+    if client[0] == NODE and not (EXAMPLES / "typescript" / "node_modules").is_dir():
+        pytest.skip("the example's packages are not installed: make test does that")
+    question = tmp_path / "question.wav"
+    write_wav(question, np.zeros(8000, np.float32), 8000)
+    server = grpc.aio.server(interceptors=[Guard(AccessBook(token="right"))])
+    pb_grpc.add_HotlineServicer_to_server(pb_grpc.HotlineServicer(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    for target, told in ((f"127.0.0.1:{port}", "Bearer TOKEN"), ("127.0.0.1:1", "onnect")):
+        running = await asyncio.create_subprocess_exec(
+            *map(str, client),
+            *(target, str(question), str(tmp_path / "answer")),
+            env=os.environ | {"TOKEN": "wrong"},
+            cwd=ROOT,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        async with asyncio.timeout(60):
+            printed, _ = await running.communicate()
+        assert running.returncode == 1
+        assert told in printed.decode()
+        assert len(printed.decode().strip().splitlines()) == 1
+    await server.stop(0)

@@ -19,6 +19,7 @@ from hotline.conversation import Conversation
 from hotline.desk import AskEvent
 from hotline.http.server import HttpServer
 from hotline.http.types import HttpDesk, HttpSettings
+from llm import phrases
 from llm.privacy import CallMasker
 from llm.types import AskedFor, Clause, Dialogue, HandOver, MaskedText, Personal, Route, Routed, Step
 
@@ -47,7 +48,14 @@ class ScriptedMind:
             return
         if text == "转人工":
             yield Routed(route=Route.PERSON, confidence=1.0)
+            yield Clause(text=phrases.TO_PERSON)
             yield HandOver(reason="asked")
+            return
+        if text in {"路灯坏了", "要登记"}:
+            yield Routed(route=Route.HOT, confidence=1.0, source_ids=("kb-2",))
+            yield Clause(text=phrases.REGISTER if text == "路灯坏了" else phrases.TO_REGISTER, source_ids=("kb-2",))
+            if text == "要登记":
+                yield HandOver(reason="asked", skill="work_order")
             return
         if text == "登记":
             yield Routed(route=Route.NOTED, confidence=1.0)

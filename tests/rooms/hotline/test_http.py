@@ -11,10 +11,13 @@ import pytest
 from http_for_tests import EVENTS, SETTINGS, Place, request_of, serving
 
 from hotline.access import AccessBook
+from hotline.desk import AskClause
 from hotline.errors import ConfigWrong, PortTaken
 from hotline.http.models import ErrorBody
 from hotline.http.server import HttpServer
 from hotline.http.types import HttpDesk, HttpSettings
+from hotline.http.written import Screen
+from llm import emergency, phrases, safety
 
 MOBILE = "13958274061"
 
@@ -47,6 +50,38 @@ async def test_an_emergency_says_what_to_dial_and_a_person_how_to_be_had() -> No
     assert fire.json["next_step"] == {"action": "call", "call": "119", "also": ["120"]}
     assert (person.json["route"], person.json["reason"]) == ("person", "asked")
     assert person.json["next_step"] == {"action": "person", "call": "12345", "also": []}
+
+
+@pytest.mark.parametrize(("question", "needs_person"), [("路灯坏了", False), ("要登记", True)])
+@pytest.mark.parametrize(("number", "dial"), [("12345", "拨打12345"), ("", "联系工作人员")])
+async def test_no_work_order_is_promised_and_the_app_is_told_what_to_offer(
+    question: str, needs_person: bool, number: str, dial: str
+) -> None:
+    async with serving(replace(SETTINGS, person_number=number)) as place:
+        whole, events = await place.ask(question), await place.ask(question, **EVENTS)
+    assert whole.json["next_step"] == {"action": "work_order", "call": number, "also": []}
+    assert whole.json["needs_person"] is needs_person
+    assert f"这里不能登记；需要登记这件事，请{dial}。" in whole.json["answer"]
+    assert "为您登记" not in whole.json["answer"] + events.body.decode()
+    assert '"action": "work_order"' in events.body.decode()
+
+
+PROMISES = (
+    *(phrases.TO_PERSON, *phrases.TO_PERSON_AGAIN, phrases.NOT_KNOWN, phrases.STILL_UNCLEAR, phrases.REGISTER, phrases.TO_REGISTER),
+    *emergency.INSTRUCTIONS.values(),
+    *safety._REPLIES.values(),
+)
+
+
+@pytest.mark.parametrize("said", PROMISES)
+@pytest.mark.parametrize("route", ["person", "emergency"])
+def test_nothing_that_is_promised_on_the_telephone_is_promised_on_a_screen(said: str, route: str) -> None:
+    screen = Screen("12345")
+    shown = screen.clause(AskClause(text=said, route=route))
+    text = shown.text if shown else ""
+    for promise in ("转接", "接通", "接一次", "为您登记", "稍等", "不要挂机", "来帮您"):
+        assert promise not in text
+    assert screen.wants_order == (said in {phrases.REGISTER, phrases.TO_REGISTER})
 
 
 async def test_each_clause_comes_as_soon_as_it_exists() -> None:
