@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, nullcontext
 
 import structlog
 
@@ -15,7 +16,9 @@ from hotline.access import AccessBook
 from hotline.certificates import Certificates, tls_files
 from hotline.compose import Desk, open_desk
 from hotline.config import Settings
+from hotline.desk import HIGHEST_PORT
 from hotline.errors import PortTaken
+from hotline.foreign_lines import as_events
 from hotline.http.server import HttpServer
 from hotline.http.types import HttpDesk
 from hotline.metrics import serve_metrics
@@ -32,7 +35,13 @@ SWITCH_INTERVAL_S = 0.001  # a worker that holds the interpreter gives it to the
 
 
 async def serve_calls(settings: Settings) -> int:
-    """Start everything, answer calls, drain on SIGTERM. Returns the exit code."""
+    """Start everything, answer calls, drain on SIGTERM. Returns the exit code. A log in JSON holds nothing but JSON."""
+    is_json = settings.log.form == "json"
+    with as_events(form=settings.log.form, level=settings.log.level) if is_json else nullcontext():
+        return await _serve(settings)
+
+
+async def _serve(settings: Settings) -> int:
     calls, questions = await asyncio.to_thread(_certificates, settings)
     await _fail_early(settings, calls, questions)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -103,11 +112,14 @@ async def _fail_early(settings: Settings, calls: Certificates | None, questions:
     for section, host, port, certificates in places:
         is_guarded = has_tokens or (certificates is not None and certificates.asks_clients)
         bind_address(host, port, token=settings.server.token, is_guarded=is_guarded, section=section)
-        _refuse_taken(section, host, port)
         if certificates is None and not is_loopback(host):
             log.warning(
                 "no_tls", section=section, what_to_do=f"tokens and questions cross the network in clear: set {section}.tls_cert"
             )
+    others = [("metrics", "127.0.0.1", settings.metrics.port)]
+    if settings.mqtt.embedded:
+        others.append(("mqtt", settings.mqtt.host, settings.mqtt.port))
+    refuse_taken([*(place[:3] for place in places), *others])
     resolve(settings.hearing.model)
     if settings.hearing.vad == "silero":
         resolve("silero-vad")
@@ -122,10 +134,24 @@ async def _has_tokens(url: str) -> bool:
         await store.close()
 
 
-def _refuse_taken(section: str, host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    mend = f"stop the other server, or set {section}.port" + (" (0: no HTTP)" if section == "http" else "")
-    try:
-        socket.create_server((host, port), family=family).close()
-    except OSError as error:
-        raise PortTaken(f"{host}:{port} can't be bound ({error.strerror})", what_to_do=mend) from None
+def refuse_taken(places: Sequence[tuple[str, str, int]]) -> None:
+    """Section of the settings, host, port (0: any). All are held at the same time: two of ours may want one. Raises PortTaken."""
+    held: dict[int, str] = {}
+    with ExitStack() as stack:
+        for section, host, port in places:
+            if not port:
+                continue
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            try:
+                stack.enter_context(socket.create_server((host, port), family=family))
+            except OSError as error:
+                why = f"{held[port]}.port has it" if port in held else os.strerror(error.errno or 0)
+                raise PortTaken(f"{host}:{port} can't be bound for {section} ({why})", what_to_do=_mend(section, port)) from None
+            held[port] = section
+
+
+def _mend(section: str, port: int) -> str:
+    """What to type."""
+    other = f"HOTLINE_{section.upper()}__PORT={port + 1 if port < HIGHEST_PORT else port - 1}"
+    none = f", or none: {section}.port = 0" if section in {"http", "metrics"} else ""
+    return f"stop what listens there (ss -ltnp 'sport = :{port}' names it), or take another port: {other} hotline serve{none}"

@@ -59,7 +59,7 @@ async def test_without_models_it_says_what_to_type(tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize(("what", "told"), [("SERVER", "hotline.port_taken"), ("MQTT", "handoff.broker_unavailable")])
+@pytest.mark.parametrize(("what", "told"), [("SERVER", "hotline.port_taken"), ("MQTT", "hotline.port_taken")])
 async def test_a_taken_port_is_named(tmp_path: Path, what: str, told: str) -> None:
     needs_models("whisper-base", "silero-vad")
     with socket.create_server(("127.0.0.1", 0)) as other:
