@@ -171,15 +171,8 @@ async def open_desk(
                 background.start(_prepare(speech, _hot_clauses(entries), callers), name="prepare")
             hear, hear_aside = await _hearing(entries, settings, stack, tell, hold)
             parts = replace(parts, speech=speech, hear=hear)
-        yield Desk(
-            parts=parts,
-            settings=_call_settings(settings, audible=audible),
-            store=store,
-            mqtt=mqtt,
-            voice=voice,
-            hear_aside=hear_aside,
-            callers=callers,
-        )
+        of_calls = _call_settings(settings, audible=audible)
+        yield Desk(parts=parts, settings=of_calls, store=store, mqtt=mqtt, voice=voice, hear_aside=hear_aside, callers=callers)
 
 
 class _CountedEar:
