@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+import structlog
 
 from hotline import log
 from hotline.errors import PortTaken
@@ -80,11 +81,12 @@ def test_a_library_that_writes_more_than_is_read_waits_for_nobody(capfd: pytest.
         for _ in range(200):
             with suppress(BlockingIOError):
                 os.write(STDERR, b"x" * 100_000)
-    log.set_up()
     assert capfd.readouterr().err == ""
 
 
 @pytest.fixture(autouse=True)
 def log_as_before() -> Iterator[None]:
     yield
-    log.set_up(form="console")
+    structlog.reset_defaults()
+    root = logging.getLogger()
+    root.handlers = [handler for handler in root.handlers if not isinstance(handler, log.LibraryLines)]
