@@ -107,18 +107,20 @@ async def test_a_client_that_is_refused_says_so_in_one_line(client: list[str | P
     pb_grpc.add_HotlineServicer_to_server(pb_grpc.HotlineServicer(), server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    for target, told in ((f"127.0.0.1:{port}", "Bearer TOKEN"), ("127.0.0.1:1", "onnect")):
-        running = await asyncio.create_subprocess_exec(
-            *map(str, client),
-            *(target, str(question), str(tmp_path / "answer")),
-            env=os.environ | {"TOKEN": "wrong"},
-            cwd=ROOT,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        async with asyncio.timeout(60):
-            printed, _ = await running.communicate()
-        assert running.returncode == 1
-        assert told in printed.decode()
-        assert len(printed.decode().strip().splitlines()) == 1
-    await server.stop(0)
+    try:
+        for target, told in ((f"127.0.0.1:{port}", "TOKEN"), ("127.0.0.1:1", "onnect")):
+            running = await asyncio.create_subprocess_exec(
+                *map(str, client),
+                *(target, str(question), str(tmp_path / "answer")),
+                env=os.environ | {"TOKEN": "wrong"},
+                cwd=ROOT,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+            async with asyncio.timeout(60):
+                printed, _ = await running.communicate()
+            assert running.returncode == 1
+            assert told in printed.decode()
+            assert len(printed.decode().strip().splitlines()) == 1
+    finally:
+        await server.stop(0)
