@@ -42,7 +42,7 @@ INSTRUCTIONS = {  # 12356 isn't answered at night everywhere: it never stands al
 _VETOES: dict[EmergencyKind, tuple[re.Pattern[str], ...]] = {
     EmergencyKind.FIRE: (words.WORRY,),
     EmergencyKind.GAS: (words.WORRY,),
-    EmergencyKind.TRAFFIC: (words.WORRY,),
+    EmergencyKind.TRAFFIC: (words.WORRY, words.SETTLED),
     EmergencyKind.RESCUE: (words.WORRY, words.THINGS),
     EmergencyKind.SELF_HARM: (words.WORK,),
 }

@@ -14,7 +14,9 @@ def _any(*patterns: str) -> re.Pattern[str]:
 SAID = {
     EmergencyKind.SELF_HARM: _any(
         r"(?:kill|hurt|hang|harm|cut)(?:ing)? myself|end(?:ing)? (?:my life|it all)|suicid(?:e|al)|want to die|better off dead",
-        r"(?:don'?t|do not) want to live|cut my wrists?|overdosed?|(?:going to|gonna|want to) jump",
+        r"(?:don'?t|do not) want to live|cut my wrists?|overdosed?",
+        r"(?:took|taken|swallowed) (?:\w+ ){0,3}(?:bottle|box|lot|handful|all) (?:\w+ ){0,3}(?:pills|tablets|medicine)",
+        r"(?:going to|gonna|want to) jump",
     ),
     EmergencyKind.THREAT: _any(r"(?:kill|shoot|stab|burn|bomb) (?:you|them|everyone|everybody)|blow (?:you|it|this place) up"),
     EmergencyKind.GAS: _any(

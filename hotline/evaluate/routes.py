@@ -17,6 +17,7 @@ from hotline.evaluate.records import Answer, CaseSet, Solver
 from hotline.parts import Parts
 from llm.checks import check_reply
 from llm.clauses import clauses
+from llm.intents import ASK_HUMAN
 from llm.types import Dialogue, HandOver, Intent, MaskedText, Route, Routed
 
 
@@ -54,10 +55,14 @@ async def route_of(parts: Parts, raw: str) -> Taken:
 
 
 def action_of(taken: Taken) -> str:
-    """The route in the set's words. A clarifying question and a bow to a courtesy count as answers: the caller is served."""
+    """The route in the set's words. A clarifying question and a bow to a courtesy count as answers: the caller is served.
+
+    So does a stored answer that is read out before a person takes over: nothing is kept from the caller.
+    """
     if taken.route is Route.EMERGENCY:
         return "emergency"
-    if taken.person:
+    asked_for_person = taken.intent is not None and taken.intent.matter.name == ASK_HUMAN
+    if taken.person and (asked_for_person or taken.route not in {Route.HOT, Route.STORED}):
         return "transfer"
     return "refuse" if taken.route is Route.REFUSED else "answer"
 
