@@ -12,6 +12,7 @@ from hotline.access import AccessToken, AccessWrong, Scope, digest_of, new_token
 from hotline.clock import utc_now
 from hotline.record.store import Store
 from hotline.record.tokens import TokenTable
+from llm.privacy_labels import names_somebody
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
 _SPAN = re.compile(r"(\d{1,5})([hdw])")
@@ -29,6 +30,8 @@ async def make_token(url: str, *, name: str, scope: Scope, expires: str, tell: T
         raise AccessWrong(
             "a token's name is 1 to 64 letters, digits, . _ @ or -", what_to_do="name who will hold it: --name trunk-1"
         )
+    if names_somebody(name):
+        raise AccessWrong("a token's name with a personal number would stand in logs and lists", what_to_do="name it by a word")
     token, now = new_token(), utc_now()
     made = AccessToken(
         id=secrets.token_hex(4),

@@ -27,6 +27,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from hotline.errors import OURS, ConfigWrong, LogRefused, explain
 from hotline.metrics import LOG_LOST, LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
+from llm.privacy_labels import names_somebody
 from llm.types import MaskedText
 
 FORMS = ("json", "console")
@@ -41,7 +42,8 @@ UNITS = ("_ms", "_us", "_ns", "_s", "_hz", "_bytes", "_samples", "_count", "pid"
 QUIET_LIBRARIES = ("amqtt", "transitions", "mqtt", "sqlalchemy", "grpc", "faster_whisper", "httpx2", "huggingface_hub", "asyncio")
 
 _DIGIT = rf"[\d{''.join(form for form in DIGIT_OF if not form.isdigit())}]"
-_NUMBER = re.compile(rf"{_DIGIT}(?:[ \-–·,，、]?{_DIGIT}){{6,}}")
+_BETWEEN = r" \-–—·,，、;；/／|｜\\_*~～()（）"  # no point and no colon: addresses and times of day stay
+_NUMBER = re.compile(rf"{_DIGIT}(?:[{_BETWEEN}]{{0,3}}{_DIGIT}){{6,}}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d)?")
 _IDENTIFIER = re.compile(r"(?=.*[a-f])(?:[0-9a-f]{16,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _LARGEST_BARE = 999_999
@@ -56,6 +58,11 @@ def without_numbers(text: str) -> str:
 
 def _is_digit(char: str) -> bool:
     return char in DIGIT_OF or char.isdigit()
+
+
+def _is_identifier(text: str) -> bool:
+    """Hex that hides nobody's number."""
+    return _IDENTIFIER.fullmatch(text) is not None and not names_somebody(text)
 
 
 def refuse_caller_data(strict: bool) -> Processor:  # noqa: FBT001  the name says it
@@ -92,7 +99,7 @@ def _clean(key: str, value: object) -> object:  # noqa: PLR0911  one line for ea
             return without_numbers(value.text)
         case str() | PurePath():
             text = str(value)
-            return text if key in OUR_NUMBERS or _IDENTIFIER.fullmatch(text) else without_numbers(text)
+            return text if key in OUR_NUMBERS or _is_identifier(text) else without_numbers(text)
         case Mapping():
             return {without_numbers(str(name)): _clean(str(name), each) for name, each in value.items()}
         case list() | tuple() | set() | frozenset():

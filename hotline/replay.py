@@ -33,6 +33,7 @@ from hotline.replay_report import CallReport, closing, table, write_reports
 from hotline.sound.codec import Codec
 from hotline.timeline import write_timeline
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
+from llm.privacy_labels import masked_name
 
 __all__ = ["CallReport", "ReplaySettings", "replay_file", "replay_files", "replay_here", "table"]
 
@@ -120,9 +121,9 @@ async def replay_at(
         raise NotARecording("no recording was found", what_to_do="name recordings, or folders that hold some")
     reports = {path: await _in_words(path, asyncio.to_thread(_looked_at, path, settings)) for path in found.files}
     playable = [path for path, report in reports.items() if not report.error]
-    for path, report in reports.items():
+    for report in reports.values():
         if report.error:
-            tell(f"▶ {path}\n  ✗ {report.error}")
+            tell(f"▶ {report.name}\n  ✗ {report.error}")
     how = ""
     if playable:
         folders = _fresh_folders(settings.out_dir, playable)
@@ -157,7 +158,7 @@ async def replay_file(path: Path, folder: Path, booth: Booth, settings: ReplaySe
     report = running.result()
     if not leg.recording.duration_ms:
         return CallReport(path=path, recording=recording, leg=report, error=report.error or "the call never began")
-    await asyncio.to_thread(_write, leg, folder, path.name)
+    await asyncio.to_thread(_write, leg, folder, masked_name(path.name))
     turns = tuple(turns_of(leg.recording.events))
     return CallReport(path=path, recording=recording, leg=report, turns=turns, folder=folder, error=report.error)
 
@@ -192,9 +193,11 @@ async def _play_all(folders: dict[Path, Path], reports: dict[Path, CallReport], 
 
     async def play_next() -> None:
         for path, folder in waiting:
-            progress.begun(f"▶ {path}")
+            progress.begun(f"▶ {masked_name(str(path))}")
             report = reports[path] = await _in_words(path, player.play(path, folder))
-            progress.done(f"  ✗ {path}: {report.error}" if report.error else f"  → {report.folder}", wrong=bool(report.error))
+            progress.done(
+                f"  ✗ {report.name}: {report.error}" if report.error else f"  → {report.folder}", wrong=bool(report.error)
+            )
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(player.settings.jobs):
@@ -207,7 +210,8 @@ async def _in_words(path: Path, work: Awaitable[CallReport]) -> CallReport:
         return await work
     except OURS as wrong:
         told = explain(wrong)
-        return CallReport(path=path, error=f"{told.message} ({told.what_to_do})" if told.what_to_do else told.message)
+        words = f"{told.message} ({told.what_to_do})" if told.what_to_do else told.message
+        return CallReport(path=path, error=masked_name(words))
     except OSError as wrong:
         return CallReport(path=path, error=wrong.strerror or "can't be read or written")
 
@@ -269,9 +273,10 @@ def _fresh_folders(out_dir: Path, paths: Iterable[Path]) -> dict[Path, Path]:
     """A folder for each, by name; a second of one name, or of a run before, gets -2."""
     folders: dict[Path, Path] = {}
     for path in paths:
-        folder, number = out_dir / path.stem, 1
+        stem = masked_name(path.stem)
+        folder, number = out_dir / stem, 1
         while folder.exists() or folder in folders.values():
             number += 1
-            folder = out_dir / f"{path.stem}-{number}"
+            folder = out_dir / f"{stem}-{number}"
         folders[path] = folder
     return folders

@@ -23,6 +23,7 @@ from hotline.call_events import Turn
 from hotline.caller_leg import LegReport
 from hotline.page import fill
 from hotline.recordings.types import Recording
+from llm.privacy_labels import masked_name
 
 HEARD_COLUMNS = 44
 TABLE_AT_MOST = 20  # calls; more are told by the report
@@ -41,6 +42,11 @@ class CallReport:
     folder: Path | None = None
     errors: cer.Errors | None = None
     error: str = ""
+
+    @property
+    def name(self) -> str:
+        """The path as people may see it: a PBX names recordings by who called."""
+        return masked_name(str(self.path))
 
     @property
     def answered(self) -> tuple[Turn, ...]:
@@ -85,7 +91,7 @@ def _percentile(values: Sequence[int], share: int) -> int:
 
 
 def _told(report: CallReport, out_dir: Path) -> dict[str, object]:
-    told: dict[str, object] = {"file": str(report.path), "error": report.error}
+    told: dict[str, object] = {"file": report.name, "error": report.error}
     if (recording := report.recording) is not None:
         told["recording"] = {
             "kind": recording.kind,
@@ -153,12 +159,12 @@ def _facts(told: dict[str, object], how: str) -> str:
 
 
 def _failed(reports: Sequence[CallReport]) -> str:
-    rows = "".join(f"<li><b>{escape(str(report.path))}</b> {escape(report.error)}</li>" for report in reports if report.error)
+    rows = "".join(f"<li><b>{escape(report.name)}</b> {escape(report.error)}</li>" for report in reports if report.error)
     return f"<h2>Failed</h2><ul>{rows}</ul>" if rows else ""
 
 
 def _call(report: CallReport, out_dir: Path) -> str:
-    name = escape(str(report.path))
+    name = escape(report.name)
     if report.folder is not None:
         page = quote(os.path.relpath(report.folder / "timeline.html", out_dir))
         name = f'<a href="{page}">{name}</a>'
@@ -185,12 +191,12 @@ def table(reports: Sequence[CallReport]) -> str:
     rows = [("file", "turn", "heard", "route", "voice to voice")]
     for report in reports:
         if report.error:
-            rows.append((report.path.name, "-", report.error, "failed", "-"))
+            rows.append((masked_name(report.path.name), "-", report.error, "failed", "-"))
         for turn in report.answered:
             delay = f"{turn.voice_to_voice_ms} ms" if turn.voice_to_voice_ms else "-"
-            rows.append((report.path.name, str(turn.number), turn.heard, turn.route or "-", delay))
+            rows.append((masked_name(report.path.name), str(turn.number), turn.heard, turn.route or "-", delay))
         if report.leg is not None and not report.error:
-            rows.append((report.path.name, "end", report.leg.reason, "", f"{report.leg.duration_ms / 1000:.1f} s"))
+            rows.append((masked_name(report.path.name), "end", report.leg.reason, "", f"{report.leg.duration_ms / 1000:.1f} s"))
     cut = [tuple(_fit(cell, HEARD_COLUMNS) for cell in row) for row in rows]
     widths = [max(_columns(row[column]) for row in cut) for column in range(len(cut[0]))]
     return "\n".join(
@@ -207,7 +213,7 @@ def closing(reports: Sequence[CallReport]) -> Iterable[str]:
         yield f"{name.replace('_', ' ')}: {value}"
     for report in reports:
         if report.error:
-            yield f"✗ {report.path}: {report.error}"
+            yield f"✗ {report.name}: {report.error}"
 
 
 def _columns(text: str) -> int:

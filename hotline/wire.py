@@ -6,6 +6,7 @@ The raw caller number is masked here and kept nowhere; no error holds caller con
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import assert_never
@@ -39,6 +40,7 @@ from hotline.sound.codec import Codec
 from hotline.stamps import Stamps
 from hotline.v1 import hotline_pb2 as pb
 from llm.privacy import mask_phone_number
+from llm.privacy_labels import is_mobile, keyed_name, masked_name, names_somebody
 
 MAX_PAYLOAD_BYTES = 1920
 MAX_TEXT_CHARACTERS = 4000
@@ -49,6 +51,7 @@ UNKNOWN_FRAME = "frame.unknown"
 
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}")
 _TENANT = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of MQTT topics and file names
+_LABEL_KEY = secrets.token_bytes(16)  # of this process: nobody can try all numbers against what is kept
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 _RATES: Mapping[int, tuple[Codec, tuple[int, ...]]] = MappingProxyType({
@@ -87,14 +90,14 @@ def start_of(frame: pb.CallerFrame, *, call_id_if_empty: str) -> CallStart:
     if len(start.caller_number) > MAX_NAME_CHARACTERS:
         raise WireError("call.wrong_number", "caller_number is longer than 64 characters", "send the number as the trunk gave it")
     return CallStart(
-        call_id=_printable("call_id", start.call_id or call_id_if_empty, MAX_CALL_ID_CHARACTERS),
+        call_id=_identifier("call_id", start.call_id or call_id_if_empty, MAX_CALL_ID_CHARACTERS),
         masked_caller=mask_phone_number(start.caller_number) if start.caller_number else "",
-        dialled_number=_printable("dialled_number", start.dialled_number, MAX_NAME_CHARACTERS),
+        dialled_number=_dialled(start.dialled_number),
         codec=codec,
         rate_hz=rate_hz,
         locale=_matching("locale", start.locale or "zh-CN", _LOCALE, "a BCP 47 tag such as zh-CN"),
-        trunk=_printable("trunk", start.trunk, MAX_NAME_CHARACTERS),
-        tenant=_matching("tenant", start.tenant or "default", _TENANT, "1–64 of A-Z a-z 0-9 . _ -"),
+        trunk=_identifier("trunk", start.trunk, MAX_NAME_CHARACTERS),
+        tenant=_tenant(start.tenant or "default"),
         reports_marks=start.reports_marks,
     )
 
@@ -128,6 +131,25 @@ def _printable(name: str, value: str, at_most: int) -> str:
     if len(value) > at_most or not (value.isascii() and value.isprintable()):
         raise WireError(f"call.wrong_{name}", f"{name} is not acceptable", f"at most {at_most} printable ASCII characters")
     return value
+
+
+def _identifier(name: str, value: str, at_most: int) -> str:
+    """A PBX may have put the caller's number into it; the mask may be longer."""
+    return keyed_name(_printable(name, value, at_most), _LABEL_KEY)[:at_most]
+
+
+def _dialled(number: str) -> str:
+    """The hotline's own number; a mobile one is some person's."""
+    number = _printable("dialled_number", number, MAX_NAME_CHARACTERS)
+    return mask_phone_number(number) if is_mobile(number) else number
+
+
+def _tenant(name: str) -> str:
+    """It names topics and files, where a mask would not be found again: with a personal number it is refused."""
+    name = _matching("tenant", name, _TENANT, "1–64 of A-Z a-z 0-9 . _ -")
+    if names_somebody(name):
+        raise WireError("call.wrong_tenant", "tenant holds a personal number", "name the tenant by a word, without a number")
+    return name
 
 
 def _matching(name: str, value: str, pattern: re.Pattern[str], wanted: str) -> str:
@@ -194,7 +216,7 @@ def _media_stats(frame: pb.CallerFrame) -> LineEvent:
 
 
 def _hangup(frame: pb.CallerFrame) -> LineEvent:
-    reason = _CONTROL.sub("", frame.hangup.reason)[:MAX_NAME_CHARACTERS]
+    reason = masked_name(_CONTROL.sub("", frame.hangup.reason[:MAX_NAME_CHARACTERS]))
     return HungUp(reason=reason or "caller")
 
 

@@ -20,7 +20,9 @@ _MOBILE = rf"1[3-9]\d(?:{_GAP}\d{{4}}{_GAP}\d{{4}}|{_GAP}\d{{3}}{_GAP}\d{{5}}|(?
 _ID_CARD = rf"\d{{6}}{_GAP}{_DAY}{_GAP}\d{{3}}[\dXx]"
 _BANK_CARD = rf"[3-6]\d{{3}}(?:{_ONE}\d{{4}}){{3}}(?:{_ONE}\d{{1,3}})?"
 _LANDLINE = rf"0\d{{2,3}}{_GAP}[2-9]\d{{2,3}}{_GAP}\d{{4}}"
-_HEX = r"(?<![0-9A-Za-z])(?P<hex>[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?=\d*[A-Fa-f])[0-9A-Fa-f]{16,64})(?![0-9A-Za-z])"
+_HEX_DIGIT = "[0-9A-Fa-f]"
+_UUID = rf"{_HEX_DIGIT}{{8}}(?:-{_HEX_DIGIT}{{4}}){{3}}-{_HEX_DIGIT}{{12}}"
+_HEX = rf"(?<![0-9A-Za-z])(?P<hex>{_UUID}|(?=\d*[A-Fa-f]){_HEX_DIGIT}{{16,64}})(?![0-9A-Za-z])"
 _SECONDS = r"1[5-9]\d{8}\.\d{1,6}"  # since 1970, as Asterisk names its calls
 _STAMP = rf"(?P<stamp>(?<!\d)(?:{_DAY}(?:{_TIME})?|{_SECONDS})(?!\d))"
 _SOMEBODYS = re.compile(
