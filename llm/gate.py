@@ -10,6 +10,7 @@ import enum
 import functools
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -49,10 +50,12 @@ class Doubt:
 
 _NEARLY_ALL = 0.8  # of the wordings
 _ENOUGH_WORDINGS = 8
+_REQUIRED_PART = 0.5  # of these sounds
 _OF_AMOUNTS = frozenset("钱费收罚价格贵块元比例")
 _LIGHT = re.compile("一[排堆群伙]|没法|[领办弄搞]法")
 _WHERE = re.compile("在哪[里儿]?$|在什么地方$|(?<![改更换])地址(?:是|在|呢|$)|怎么走|位置")
 _WHERE_KNOWN = re.compile("地址|位于|位置")
+_MANY_SHARE = 0.2  # of what a question says: no chance of being right outweighs so much
 _CONTENT_PER_STRANGE = 12  # a long story may hold one strange character for so many others
 
 _ASKING = re.compile(r"(.)[不没]\1|(.{1,2})不\2|有没有|[不没]$|没有$|[不没](?:呢|啊|呀)$")
@@ -134,17 +137,20 @@ def _turned(question: str, entry: Entry, words: Words) -> list[Doubt]:
         missing.append("异地")
     said = [only for only in words.narrow if sum(1 for text in wordings if only.search(text)) >= _NEARLY_ALL * len(wordings)]
     required = _required(entry, words)
-    narrow = any(not _is_heard(only, asked) for only in said) or bool(required and not required & set(map(sound_of, asked)))
+    heard = required & set(map(sound_of, asked))
+    narrow = any(not _is_heard(only, asked) for only in said) or len(heard) < _REQUIRED_PART * len(required)
     missing += ["范围"] * narrow
     return [Doubt(about=About.STRANGE, hard=True, word=word) for word in missing]
 
 
 @functools.lru_cache(maxsize=2048)
 def _required(entry: Entry, words: Words) -> frozenset[str]:
-    """Sounds that every wording has: a question without any of them is about something else. Of few wordings that says nothing."""
+    """Sounds that nearly every wording has: a question with few of them is about something else. Few wordings say nothing."""
     wordings = (entry.question, *entry.paraphrases)
-    held = (frozenset(sound_of(char) for char in content(text) if char not in words.neutral) for text in wordings)
-    return frozenset.intersection(*held) if len(wordings) >= _ENOUGH_WORDINGS else frozenset()
+    if len(wordings) < _ENOUGH_WORDINGS:
+        return frozenset()
+    held = Counter(sound for text in wordings for sound in {sound_of(char) for char in content(text) if char not in words.neutral})
+    return frozenset(sound for sound, count in held.items() if count >= _NEARLY_ALL * len(wordings))
 
 
 def _is_heard(only: re.Pattern[str], folded: str) -> bool:
@@ -162,7 +168,8 @@ def _strange(question: str, entry: Entry, words: Words) -> list[Doubt]:
     )  # a text that states the amount is looked for elsewhere
     uncovered = _uncovered(_LIGHT.sub("", plain(question)), entry)
     odd = {char for char in uncovered if char in asked and char not in neutral and not char.isascii()}
-    found = [Doubt(about=About.STRANGE, hard=True)] if len(odd) > len(asked) // _CONTENT_PER_STRANGE else []
+    word = "许多" if len(odd) >= _MANY_SHARE * len(asked) else ""
+    found = [Doubt(about=About.STRANGE, hard=True, word=word)] if len(odd) > len(asked) // _CONTENT_PER_STRANGE else []
     if _WHERE.search(plain(question)) and not _WHERE_KNOWN.search(entry.answer + entry.detail):
         found.append(Doubt(about=About.STRANGE, hard=True, word="地址"))
     return found

@@ -24,6 +24,21 @@ SITE = entry("工地夜间施工太吵怎么投诉", "半夜工地还在施工",
 VETERANS = entry("退役军人怎么找工作", "退伍了想考公务员", "当兵回来怎么就业", answer="可以报名。考公务员有定向岗位。")
 TRIP = entry("给孩子办护照要带什么", "小孩出国护照怎么办", answer="请带户口簿。")
 
+CARD = entry(
+    "社保卡丢了怎么办",
+    *(
+        "社保卡不见了",
+        "社保卡掉了怎么补",
+        "补社保卡",
+        "社保卡找不到了",
+        "社保卡被偷了",
+        "社保卡挂失",
+        "我的社保卡丢了",
+        "新社保卡怎么补",
+    ),
+    "那张卡丢了去哪补",  # one wording without the word does not make it needless
+)
+
 
 def hard(question: str, about: Entry) -> set[About]:
     return {doubt.about for doubt in doubts(question, about) if doubt.hard}
@@ -37,6 +52,7 @@ def hard(question: str, about: Entry) -> set[About]:
         *(("异地护照怎么办", PASSPORT), ("在外地怎么办护照", PASSPORT), ("老家的护照怎么办", PASSPORT)),
         *(("考公务员怎么报名", VETERANS), ("怎么找工作", VETERANS)),
         *(("不办护照行吗", PASSPORT), ("没有办护照怎么出国", PASSPORT)),
+        *(("员工卡丢了怎么办", CARD), ("门禁卡丢了怎么补", CARD), ("钥匙丢了怎么办", CARD)),
     ],
 )
 def test_another_question_about_the_same_words_is_a_doubt(question: str, about: Entry) -> None:
@@ -48,6 +64,8 @@ def test_another_question_about_the_same_words_is_a_doubt(question: str, about: 
     [
         ("退伍军人找工作", VETERANS),
         ("护照怎么办", PASSPORT),
+        ("社保卡丢了去哪补", CARD),
+        ("设保卡掉了怎么办", CARD),  # as a recogniser writes it
         ("带小孩出国护照怎么办", TRIP),  # 国护 sounds like 过户, across two words
         ("办护照要带身份证吗", PASSPORT),
     ],
