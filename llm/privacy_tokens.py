@@ -73,7 +73,7 @@ _TOKEN = re.compile(
     rf"|(?P<two>两(?![年个次天月日块百千万亿位人种件点小分家口]))"
     rf"|(?P<digit>{_ANY_DIGIT})"
     rf"|(?P<sound>[{''.join(SOUNDS)}])"
-    r"|(?P<separator>[\s,，、。.·_\-—–－~…()（）]|[\x00-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff])",
+    r"|(?P<separator>[\s,，、。.·_/|\\*;；\-—–－~…()（）]|[\x00-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff])",
 )
 _SORTS = {
     "barrier": Sort.OTHER,

@@ -261,6 +261,12 @@ def test_a_numeral_in_a_word_is_no_part_of_a_whole_number(raw: str, text: str) -
     assert CallMasker(mask_budget_ms=60_000).mask(raw).text == text
 
 
+@pytest.mark.parametrize("between", ["/", "／", "|", "｜", ";", "；", "\\", "*", "＊", "·", "_", "~", " / ", " * "])
+def test_whatever_stands_between_its_digits_a_number_is_one(between: str) -> None:
+    assert masked(f"我电话139{between}1234{between}5678").text == "我电话〈手机号·1〉"
+    assert masked(f"139{between}1234{between}5678").text == "〈手机号·1〉"
+
+
 def test_a_numeral_in_a_word_is_no_part_of_the_rest_of_a_number() -> None:
     masker = CallMasker(mask_budget_ms=60_000)
     masker.mask("我的手机号是139")
