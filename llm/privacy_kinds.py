@@ -77,7 +77,7 @@ _STAFF_AFTER = re.compile(r"号(?:的?)(?:话务|接线|坐席|座席|客服|工
 _ORDINAL_BEFORE = re.compile(r"第\s*$")
 _DOCUMENT_BEFORE = re.compile(r"[发字办函令规通税综〔\[(（]\s*$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_DATE = re.compile(r"(?:19|20)\d\d\s*[-.．]\s*(?:0?[1-9]|1[0-2])\s*[-.．]\s*(?:0?[1-9]|[12]\d|3[01])")
+_DATE = re.compile(r"(?:19|20)\d\d\s*[-./．]\s*(?:0?[1-9]|1[0-2])\s*[-./．]\s*(?:0?[1-9]|[12]\d|3[01])")
 _TRAIN = re.compile(r"[GDCZTKYSL]\d{1,4}")
 
 

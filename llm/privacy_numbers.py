@@ -208,7 +208,8 @@ class _Reader:
         digits = sum(s.digits for s in rest)
         if all(kinds.is_public(s.value) for s in rest):
             awaited = self._asked_for is not None or (self._last is not None and self._last.open)
-            return not (awaited and self._only(start, end))
+            chat = kinds.announced(text, start, digits=digits) in {Personal.QQ, Personal.WECHAT}  # QQ号12345
+            return not chat and not (awaited and self._only(start, end))
         named = (
             (kinds.is_plain_date(text[start:end]) and kinds.cue_before(text, start) is not Personal.BIRTH_DATE)
             or kinds.is_document(text, start, end, "".join(s.value for s in rest))
