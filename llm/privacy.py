@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hotline.zh.skeleton import Skeleton, skeleton
+from llm.privacy_bare import Bare, next_bare, opened
 from llm.privacy_items import Item, blank, disjoint
 from llm.privacy_kinds import kind_asked
 from llm.privacy_marks import find_marks
@@ -50,6 +51,7 @@ class CallMasker:
         self._placeholders: dict[bytes, str] = {}
         self._counts: dict[Personal, int] = {}
         self._last: Dictated | None = None
+        self._bare: Bare | None = None
         self._last_placeholder = ""
         self._named = False
         skeleton(_TRADITIONAL)  # loads its table now, not within the first turn's budget
@@ -80,8 +82,10 @@ class CallMasker:
         within_budget()
         runs = find_runs(repeat_spoken(tokenise(text)))
         within_budget()
-        numbers = find_numbers(text, runs, asked_for=asked_for, last=self._last)
-        last = next_dictated(text, numbers, asked_for=asked_for, last=self._last)
+        last = self._last if self._last and self._last.open else opened(text, runs, self._bare) or self._last
+        numbers = find_numbers(text, runs, asked_for=asked_for, last=last)
+        last = next_dictated(text, numbers, asked_for=asked_for, last=last)
+        bare = next_bare(text, runs, masked=bool(numbers), begun=self._bare)
         text = blank(text, numbers)
         within_budget()
         addresses = find_addresses(text, asked_for)
@@ -89,7 +93,7 @@ class CallMasker:
         within_budget()
         names = find_names(text, asked_for, named=self._named)
         within_budget()
-        self._last = last
+        self._last, self._bare = last, bare
         self._named = any(item.kind is Personal.NAME for item in names)
         return disjoint([*items, *numbers, *addresses, *names])
 

@@ -37,11 +37,12 @@ _DICTATED = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dictated:
-    """The last number of the call. open: digits may still be missing."""
+    """The last number of the call. open: digits may still be missing; is_shown: a placeholder stands for what there is of it."""
 
     kind: Personal
     value: str
     open: bool = False
+    is_shown: bool = True
     quiet_turns: int = 0
 
     def __repr__(self) -> str:
@@ -71,6 +72,11 @@ def next_dictated(text: str, items: Sequence[Item], *, asked_for: Personal | Non
     at_end = asked_for is not None or end.continues or _CLOSING.fullmatch(text, end.end) is not None
     short = not end.complete and len(end.value) < kinds.LENGTH.get(end.kind, 0)
     return Dictated(kind=end.kind, value=end.value, open=at_end and short)
+
+
+def is_all_said(text: str, start: int, end: int) -> bool:
+    """Nothing else is said in this turn."""
+    return _OPENING.fullmatch(text, 0, start) is not None and _CLOSING.fullmatch(text, end) is not None
 
 
 class _Reader:
@@ -129,7 +135,7 @@ class _Reader:
         if len(whole) > kinds.LENGTH[last.kind]:
             return self._overflow(run)
         kind = kinds.kind_by_form(whole) or last.kind
-        joined = kind is last.kind and bool(last.value)
+        joined = kind is last.kind and bool(last.value) and last.is_shown
         self.items.append(
             Item(kind=kind, start=run.start, end=run.end, value=whole, complete=kinds.fits(kind, whole), continues=joined)
         )
@@ -137,7 +143,7 @@ class _Reader:
 
     def _overflow(self, run: Run) -> bool:
         """More digits than the open number can hold, and nothing else: not its rest, but surely somebody's."""
-        if not self._only(run.start, run.end):
+        if not is_all_said(self._text, run.start, run.end):
             return False
         self._add(Personal.NUMBER, run.segments, complete=False)
         return True
@@ -209,7 +215,7 @@ class _Reader:
         if all(kinds.is_public(s.value) for s in rest):
             awaited = self._asked_for is not None or (self._last is not None and self._last.open)
             chat = kinds.announced(text, start, digits=digits) in {Personal.QQ, Personal.WECHAT}  # QQ号12345
-            return not chat and not (awaited and self._only(start, end))
+            return not chat and not (awaited and is_all_said(text, start, end))
         named = (
             (kinds.is_plain_date(text[start:end]) and kinds.cue_before(text, start) is not Personal.BIRTH_DATE)
             or kinds.is_document(text, start, end, "".join(s.value for s in rest))
@@ -226,14 +232,10 @@ class _Reader:
         around = kinds.unit_follows(text, end) or kinds.ordinal_precedes(text, start) or kinds.amount_precedes(text, start)
         return around or "限行" in text[end : end + 8]
 
-    def _only(self, start: int, end: int) -> bool:
-        """Nothing else is said in this turn."""
-        return _OPENING.fullmatch(self._text, 0, start) is not None and _CLOSING.fullmatch(self._text, end) is not None
-
     def _is_bare(self, run: Run) -> bool:
         """A turn of digits alone: five of them, or three in the way that only codes are read (幺)."""
         enough = run.digits >= BARE_DIGITS or (run.digits >= ASKED_DIGITS and "幺" in self._text[run.start : run.end])
-        return enough and self._only(run.start, run.end)
+        return enough and is_all_said(self._text, run.start, run.end)
 
     def _add(self, kind: Personal, group: Sequence[Segment], *, complete: bool = True) -> None:
         value = "".join(s.value for s in group)
