@@ -1,21 +1,24 @@
 """configs/hotline.toml + environment → frozen settings. Unknown keys are refused with their place and the nearest right one.
 
 Precedence: environment (HOTLINE_SECTION__KEY) over the file over the defaults. Every room owns its settings; this file nests them.
+A relative path in the file counts from the file's folder, in a variable from the working directory.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from asr.types import HearingSettings
+from hotline.config_places import Written, from_folder, from_here
 from hotline.desk import ServerSettings
 from hotline.errors import ConfigWrong
 from hotline.handoff.types import MqttSettings
@@ -23,11 +26,13 @@ from hotline.http.types import HttpSettings
 from hotline.parts import Phrases
 from hotline.paths import configs_dir
 from hotline.turns import TurnSettings
+from hotline.zh.encoding import NotText, decoded
 from llm.types import AnsweringSettings
 from tts.types import SpeakingSettings
 
 _PREFIX = "HOTLINE_"
 _OTHER_VARIABLES = {"HOTLINE_MODELS__DIR", "HOTLINE_HUB", "HOTLINE_LOG_STRICT", "HOTLINE_CONFIG", "HOTLINE_CACHE_DIR"}
+_LONGEST = {"ms": 3_600_000, "s": 43_200}  # an hour, half a day: more is a slip
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +84,7 @@ class Settings:
 
 def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
     """Read the settings. path None: HOTLINE_CONFIG, else configs/hotline.toml. Raises ConfigWrong: it names place and mend."""
-    environment = os.environ if environment is None else environment
-    path = path or settings_file(environment)
-    values = _read(path)
-    for name, text in environment.items():
-        if name.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
-            _set(values, name, text)
-    return _checked(values, path)
+    return _loaded(path, environment)[0]
 
 
 def settings_file(environment: Mapping[str, str] | None = None) -> Path:
@@ -99,35 +98,63 @@ def variable_of(place: str) -> str:
     return _PREFIX + place.upper().replace(".", "__")
 
 
-def check(path: Path) -> Settings:
-    """Read a file alone, and look at what only shows when parts are put together. Raises ConfigWrong."""
-    settings = load(path, {})
-    folder = configs_dir() / settings.answering.knowledge_dir
+def knowledge_folder(settings: Settings) -> Path:
+    """Where the knowledge base lies: a default counts from the shipped configuration."""
+    return configs_dir() / settings.answering.knowledge_dir
+
+
+def variables_of(environment: Mapping[str, str] | None = None) -> list[str]:
+    """The environment variables that are settings."""
+    found = os.environ if environment is None else environment
+    return sorted(name for name in found if name.startswith(_PREFIX) and name not in _OTHER_VARIABLES)
+
+
+def check(path: Path, environment: Mapping[str, str] | None = None) -> Settings:
+    """What would be used: the file and the environment, and what only shows when parts are put together. Raises ConfigWrong."""
+    settings, written = _loaded(path, environment)
+    folder = knowledge_folder(settings)
     if not folder.is_dir():
-        raise ConfigWrong(f"answering.knowledge_dir: no folder {folder}", what_to_do="name the folder of the knowledge base")
+        told = written.told("answering.knowledge_dir", f"answering.knowledge_dir: no folder {folder}")
+        raise ConfigWrong(told, what_to_do="name the folder of the knowledge base")
     ports = {"server.port": settings.server.port, "http.port": settings.http.port, "metrics.port": settings.metrics.port}
     if settings.mqtt.embedded:
         ports["mqtt.port"] = settings.mqtt.port
     seen: dict[int, str] = {}
     for place, port in ports.items():
         if port and port in seen:
-            raise ConfigWrong(f"{place} and {seen[port]} are both {port}", what_to_do="give each a port of its own")
+            told = written.told(place, f"{place} and {seen[port]} are both {port}")
+            raise ConfigWrong(told, what_to_do="give each a port of its own")
         seen[port] = place
     return settings
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _loaded(path: Path | None, environment: Mapping[str, str] | None) -> tuple[Settings, Written]:
+    environment = os.environ if environment is None else environment
+    path = path or settings_file(environment)
+    text = _read(path)
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigWrong(f"{path} is not TOML: {error}", what_to_do="mend the named line") from None
+    from_folder(values, path.absolute().parent)
+    variables = {_set(values, name, environment[name]): name for name in variables_of(environment)}
+    written = Written(file=path, text=text, variables=variables)
+    return _checked(values, written), written
+
+
+def _read(path: Path) -> str:
+    try:
+        return decoded(path.read_bytes())
     except FileNotFoundError:
         raise ConfigWrong(f"no configuration at {path}", what_to_do="name a file with --config, or HOTLINE_CONFIG") from None
     except OSError as error:
         raise ConfigWrong(f"{path} can't be read: {error.strerror}", what_to_do="name a file with --config") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigWrong(f"{path} is not TOML: {error}", what_to_do="mend the named line") from None
+    except NotText as error:
+        raise ConfigWrong(f"{path} {error}", what_to_do="save it as UTF-8") from None
 
 
-def _set(values: dict[str, Any], name: str, text: str) -> None:
+def _set(values: dict[str, Any], name: str, text: str) -> str:
+    """Put a variable's text where it belongs, and tell where that is."""
     keys = name.removeprefix(_PREFIX).lower().split("__")
     if not keys[1:] or not all(keys):
         raise ConfigWrong(f"environment variable {name} names no setting", what_to_do="write HOTLINE_SECTION__KEY")
@@ -136,25 +163,49 @@ def _set(values: dict[str, Any], name: str, text: str) -> None:
         place = place.setdefault(key, {})
         if not isinstance(place, dict):
             raise ConfigWrong(f"environment variable {name}: {key} is no section", what_to_do="write HOTLINE_SECTION__KEY")
-    place[keys[-1]] = text
+    place[keys[-1]] = from_here(".".join(keys), text)
+    return ".".join(keys)
 
 
-def _checked(values: dict[str, Any], path: Path) -> Settings:
+def _checked(values: dict[str, Any], written: Written) -> Settings:
     unknown = list(_unknown(values, Settings, ()))
     if "max_call_ms" in values.get("turns", {}):  # two knobs for one thing would be one that does nothing
-        unknown.append("turns.max_call_ms is server.max_call_s")
+        unknown.append(("turns.max_call_ms", "turns.max_call_ms is server.max_call_s"))
     if unknown:
-        raise ConfigWrong(f"{path} or the environment: " + "; ".join(unknown), what_to_do="mend or remove the key")
+        raise _wrong(written, unknown, "mend or remove the key")
     try:
-        return TypeAdapter(Settings).validate_python(values)
+        settings = TypeAdapter(Settings).validate_python(values)
     except ValidationError as error:
-        places = [
-            f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_input=False, include_url=False)
-        ]
-        raise ConfigWrong(f"{path} or the environment: " + "; ".join(places), what_to_do="mend the named values") from None
+        each = ((".".join(map(str, one["loc"])), _in_words(one)) for one in error.errors(include_input=False, include_url=False))
+        raise _wrong(written, [(place, f"{place}: {problem}") for place, problem in each], "mend the named values") from None
+    if beyond := list(_beyond(settings)):
+        raise _wrong(written, beyond, "mend the named values")
+    return settings
 
 
-def _unknown(values: Mapping[str, Any], kind: Any, where: tuple[str, ...]) -> Iterable[str]:  # noqa: ANN401  any settings dataclass
+def _wrong(written: Written, problems: Iterable[tuple[str, str]], what_to_do: str) -> ConfigWrong:
+    return ConfigWrong("; ".join(written.told(place, problem) for place, problem in problems), what_to_do=what_to_do)
+
+
+def _in_words(error: Mapping[str, Any]) -> str:
+    if error["type"] == "tuple_type":
+        return 'must be a list of texts, in the file: ["…", "…"]'
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _beyond(settings: Any, where: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401  any settings dataclass
+    """Numbers that no one means: times without end, and what is no number."""
+    for field in dataclasses.fields(settings):
+        place, value, unit = f"{where}{field.name}", getattr(settings, field.name), field.name.rsplit("_", 1)[-1]
+        if dataclasses.is_dataclass(value):
+            yield from _beyond(value, f"{place}.")
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield place, f"{place} must be a number"
+        elif unit in _LONGEST and not 0 <= value <= _LONGEST[unit]:
+            yield place, f"{place} must be 0 to {_LONGEST[unit]} {unit}"
+
+
+def _unknown(values: Mapping[str, Any], kind: Any, where: tuple[str, ...]) -> Iterator[tuple[str, str]]:  # noqa: ANN401  any settings dataclass
     fields = {field.name: field for field in dataclasses.fields(kind)}
     hints = get_type_hints(kind)
     for key, value in values.items():
@@ -162,9 +213,9 @@ def _unknown(values: Mapping[str, Any], kind: Any, where: tuple[str, ...]) -> It
         if key not in fields:
             near = difflib.get_close_matches(key, fields, n=1)
             hint = f", did you mean {near[0]}?" if near else f" (known: {', '.join(sorted(fields))})"
-            yield f"unknown setting {place}{hint}"
+            yield place, f"unknown setting {place}{hint}"
         elif dataclasses.is_dataclass(hints[key]):
             if isinstance(value, Mapping):
                 yield from _unknown(value, hints[key], (*where, key))
             else:
-                yield f"{place} must be a section"
+                yield place, f"{place} must be a section"

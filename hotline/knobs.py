@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from hotline.config import Settings, load, variable_of
+from hotline.config import Settings, knowledge_folder, load, variable_of
 from hotline.paths import configs_dir
 
 SECRET = "(set, not shown)"  # noqa: S105  what stands for one
@@ -43,8 +43,11 @@ _PAGE_TOP = """\
 
 Settings stand in `configs/hotline.toml`, or in the file that `--config` or `HOTLINE_CONFIG` names. An environment variable wins
 over the file: `HOTLINE_SECTION__KEY`, with two underscores between section and key. Unknown keys are refused, with the nearest
-right one. `hotline config show` prints what is in force and where each value came from; `hotline config check` says whether a
-file is right. Units stand in the names."""
+right one. `hotline config show` prints what is in force and where each value came from; `hotline config check` says whether the
+file and the environment are right. Units stand in the names; times may be an hour (`_ms`) or half a day (`_s`) at most.
+
+Relative paths in a file (`knowledge_dir`, certificates, folders of models) count from that file's folder, in an environment
+variable from the working directory. The record's `url` counts from the working directory."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +75,13 @@ def knobs(path: Path | None = None, environment: Mapping[str, str] | None = None
     found = []
     for place, default in _values(Settings()):
         value = dict(_values(settings))[place]
+        shown = str(knowledge_folder(settings)) if place == "answering.knowledge_dir" else value  # which one it really is
         found.append(
             Knob(
                 place=place,
                 unit=_unit(place),
                 default=_safe(place, default),
-                value=_safe(place, value),
+                value=_safe(place, shown),
                 source=_source(place, default, value, environment),
                 told=told.get(place, ""),
             )

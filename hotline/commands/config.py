@@ -16,7 +16,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     show = add(actions, "show", _show, "every knob: value, unit, default, and where the value came from")
     show.add_argument("--changed", action="store_true", help="only those that differ from their default")
     show.add_argument("--json", action="store_true", help="as JSON")
-    check = add(actions, "check", _check, "is the file right? exit code 1 and what to mend if not")
+    check = add(actions, "check", _check, "are the file and the environment right? exit code 1 and what to mend if not")
     check.add_argument("file", nargs="?", type=Path, help="settings file (default: the one in force)")
     docs = add(actions, "docs", _docs, "print docs/configuration.md")
     docs.add_argument("--check", type=file_to_read, metavar="FILE", help="exit code 1 if this file is not what would be printed")
@@ -33,11 +33,13 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from hotline.config import check, settings_file  # noqa: PLC0415
+    from hotline.config import check, knowledge_folder, settings_file, variables_of  # noqa: PLC0415
 
     path = arguments.file or arguments.config or settings_file()
-    check(path)
-    sys.stdout.write(f"{path}: as it should be\n")
+    settings = check(path)
+    variables = ", ".join(variables_of())
+    sys.stdout.write(f"{path}{f' with {variables}' if variables else ''}: as it should be\n")
+    sys.stdout.write(f"knowledge base: {knowledge_folder(settings)}\n")
     return 0
 
 

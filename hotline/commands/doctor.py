@@ -18,21 +18,29 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from hotline import config  # noqa: PLC0415
     from hotline.doctor import Asked, doctor  # noqa: PLC0415
     from hotline.errors import ConfigWrong  # noqa: PLC0415
-    from hotline.paths import configs_dir  # noqa: PLC0415
 
+    path = arguments.config or config.settings_file()
     try:
-        settings = config.load(arguments.config)
-    except ConfigWrong:  # the doctor says so, and looks at the rest by the defaults
-        settings = config.Settings()
+        settings = config.load(path)
+    except ConfigWrong as wrong:
+        return doctor(Asked(models=(), load_config=partial(_unread, wrong), deep=arguments.deep))
     asked = Asked(
         models=None if settings.speaking.voice == "neural" else ("whisper-base", "silero-vad"),
         ports=_ports(settings),
-        load_config=lambda: config.load(arguments.config),
-        knowledge_dir=configs_dir() / settings.answering.knowledge_dir,
+        load_config=lambda: config.check(path),
+        knowledge_dir=config.knowledge_folder(settings),
         certificates=[partial(_certificate, part, name) for name, part in _tls_parts(settings)],
         deep=arguments.deep,
     )
     return doctor(asked)
+
+
+def _unread(wrong: Any) -> None:  # noqa: ANN401
+    """What the defaults say is not looked at: it is not what would be used. Raises ConfigWrong."""
+    from hotline.errors import ConfigWrong  # noqa: PLC0415
+
+    later = "the models, ports, knowledge base and certificates that it names are looked at after that"
+    raise ConfigWrong(str(wrong), what_to_do=f"{wrong.what_to_do}; {later}")
 
 
 def _ports(settings: Any) -> dict[str, int]:  # noqa: ANN401  config is imported lazily

@@ -172,3 +172,22 @@ def test_the_command_looks_at_the_settings_own_certificates(
     told = capsys.readouterr().out
     assert "✗ TLS: server: TLS is half set, tls_key is missing" in told
     assert "✓ knowledge base" in told
+
+
+def test_a_broken_configuration_leaves_no_tick_for_what_the_defaults_say(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOTLINE_SERVER__PORT", "abc")
+    assert cli.main(["doctor"]) == 1
+    told = capsys.readouterr().out
+    assert "✗ configuration: HOTLINE_SERVER__PORT: server.port: " in told
+    assert "certificates that it names are looked at after that" in told
+    assert [word for word in ("port 50051", "knowledge base:", "TLS:") if word in told] == []
+
+
+def test_what_only_shows_when_parts_are_put_together_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOTLINE_METRICS__PORT", "50051")
+    assert cli.main(["doctor"]) == 1
+    assert "✗ configuration: HOTLINE_METRICS__PORT: metrics.port and server.port are both 50051" in capsys.readouterr().out

@@ -97,6 +97,44 @@ def test_what_is_wrong_is_named(text: str, told: str, tmp_path: Path, capsys: py
     assert len(err.splitlines()) > 1  # and what to do
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HOTLINE_SERVER__PORT", "abc"),
+        ("HOTLINE_SERVR__X", "1"),
+        ("HOTLINE_LOG__FORM", "xml"),
+        ("HOTLINE_ANSWERING__KNOWLEDGE_DIR", "/nope"),
+        ("HOTLINE_METRICS__PORT", "50051"),
+    ],
+)
+def test_a_variable_that_is_wrong_is_named(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(name, value)
+    code, out, err = config(capsys, "check")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"hotline: {name}: ")
+
+
+def test_a_check_says_what_it_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kb").mkdir()
+    file = tmp_path / "own.toml"
+    file.write_text("[answering]\nknowledge_dir = 'kb'\n", "utf-8")
+    monkeypatch.setenv("HOTLINE_LOG__LEVEL", "debug")
+    told = f"{file} with HOTLINE_LOG__LEVEL: as it should be\nknowledge base: {tmp_path / 'kb'}\n"
+    assert config(capsys, "check", str(file))[:2] == (0, told)
+
+
+def test_the_knowledge_base_is_shown_where_it_lies(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text("[answering]\nknowledge_dir = 'kb'\n", "utf-8")
+    for path, lies, source in ((file, tmp_path / "kb", "file"), (None, ROOT / "configs" / "kb", "default")):
+        shown = next(knob for knob in knobs.knobs(path, {}) if knob.place == "answering.knowledge_dir")
+        assert (shown.value, shown.default, shown.source) == (str(lies), "kb", source)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigWrong, match=r"no configuration at .*absent\.toml"):
         check(tmp_path / "absent.toml")
