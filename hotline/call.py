@@ -267,7 +267,7 @@ class Call:
             ending = Close()
         if self.overloaded and sentence.is_new_start:  # nobody here can listen to this caller: say so, and end
             text, ending = self.settings.phrases.overload_failed, Close()
-        await self._begin(self.speaker.open(sentence.route), canned(Clause(text=text), ending=ending))
+        await self._begin(self.speaker.open(sentence.route, slow=sentence.slow), canned(Clause(text=text), ending=ending))
 
     async def _begin(self, reply: Reply, steps: AsyncGenerator[Step, None]) -> None:
         self.speaker.begin(reply, steps, self._tasks)

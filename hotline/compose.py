@@ -241,6 +241,8 @@ async def _speech(settings: Settings, stack: AsyncExitStack, tell: Callable[[str
     sentences = _fixed(settings) if cache is not None else [settings.phrases.filler]
     tell(f"声音 {voice.name}，预先合成 {len(sentences)} 句")
     await speech.warm(sentences)
+    if cache is not None:
+        await speech.warm(settings.phrases.reprompts, slow=True)
 
     def counts() -> dict[str, int]:
         return asdict(speech.counts) | (asdict(cache.counts) if cache is not None else {})
@@ -292,7 +294,6 @@ def _fixed(settings: Settings) -> list[str]:
         phrases.label,
         phrases.notice,
         phrases.offer,
-        *phrases.reprompts,
         *phrases.not_understood,
         phrases.filler,
         phrases.transfer_failed,

@@ -20,9 +20,9 @@ class LineVoice:
     voice: Speaking
     rate_hz: int
 
-    async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
+    async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False) -> Spoken:
         """As the voice does."""
-        spoken = await self.voice.speak(text, cacheable=cacheable)
+        spoken = await self.voice.speak(text, cacheable=cacheable, slow=slow)
         if spoken.rate_hz == self.rate_hz or not len(spoken.samples):
             return spoken
         samples = await asyncio.to_thread(resample, spoken.samples, spoken.rate_hz, self.rate_hz)

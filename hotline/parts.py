@@ -30,8 +30,8 @@ class Hearing(Protocol):
 class Speaking(Protocol):
     """The shared voice."""
 
-    async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
-        """Audio of one clause at the line's rate. Raises SpeakingError."""
+    async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False) -> Spoken:
+        """Audio of one clause at the line's rate. slow: for who may not have followed. Raises SpeakingError."""
         ...
 
 

@@ -89,10 +89,10 @@ class HeldSpeech:
     voice: Speaking
     hold: Hold
 
-    async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
+    async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False) -> Spoken:
         """As the voice does."""
         with self.hold():
-            spoken = await self.voice.speak(text, cacheable=cacheable)
+            spoken = await self.voice.speak(text, cacheable=cacheable, slow=slow)
         if not cacheable:
             await asyncio.sleep((SYNTHESIS_MS + SYNTHESIS_MS_A_CHARACTER * len(text)) / 1000)
         return spoken

@@ -41,6 +41,7 @@ class Reply:
     routed: Routed | None = None
     ending: HandOver | Close | AskedFor | None = None
     stamps: Stamps = field(default_factory=Stamps)
+    slow: bool = False
     cut: bool = False
     _pending: deque[Clause] = field(default_factory=deque)
     _complete: bool = False
@@ -104,7 +105,7 @@ class Reply:
     async def _say_one(self, clause: Clause, mouth: Mouth) -> None:
         clip = Clip(reply_id=self.reply_id, text=clause.text, protected=clause.protected)
         if mouth.speech is not None:
-            spoken = await mouth.speech.speak(clause.text, cacheable="〈" not in clause.text)
+            spoken = await mouth.speech.speak(clause.text, cacheable="〈" not in clause.text, slow=self.slow)
             clip = replace(clip, samples=spoken.samples)
         if self.stamps.first_tts_audio_ms is None:
             self.stamps = replace(self.stamps, first_tts_audio_ms=mouth.now_ms())

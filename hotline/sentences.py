@@ -13,7 +13,7 @@ from hotline.turns import TurnMachine
 class Sentence:
     """What to say. hands_over: reason of the hand-over that follows, empty for none; is_new_start: an earlier offer is void.
 
-    closes: the call ends with it.
+    closes: the call ends with it. slow: who stays silent may not have followed.
     """
 
     route: str
@@ -21,13 +21,14 @@ class Sentence:
     hands_over: str = ""
     is_new_start: bool = False
     closes: bool = False
+    slow: bool = False
 
 
 def sentence_of(order: Order, phrases: Phrases, turns: TurnMachine) -> Sentence:
     """The sentence for an order. Raises ValueError for an order that is none."""
     match order:
         case Command.REPROMPT:
-            return Sentence(route="reprompt", text=_nth(phrases.reprompts, turns.silences))
+            return Sentence(route="reprompt", text=_nth(phrases.reprompts, turns.silences), slow=True)
         case Command.NOT_UNDERSTOOD:
             return Sentence(route="reprompt", text=_nth(phrases.not_understood, turns.unclears))
         case Command.TRANSFER_FAILED:

@@ -46,10 +46,10 @@ class Speaker:
         reply = self.reply
         return reply.question if reply is not None and reply.stamps.first_frame_sent_ms is not None else None
 
-    def open(self, route: str, *, turn: int = 0, question: MaskedText | None = None) -> Reply:
+    def open(self, route: str, *, turn: int = 0, question: MaskedText | None = None, slow: bool = False) -> Reply:
         """A reply with its number, not begun."""
         self._replies += 1
-        return Reply(reply_id=self._replies, turn=turn, route=route, question=question)
+        return Reply(reply_id=self._replies, turn=turn, route=route, question=question, slow=slow)
 
     def begin(self, reply: Reply, steps: AsyncGenerator[Step, None], tasks: asyncio.TaskGroup) -> None:
         """Make and play a reply; the one before must have been dropped or played out."""

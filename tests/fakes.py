@@ -95,9 +95,10 @@ class SilentVoice:
     synthesis_ms: int = 50
     breaks: int | None = None
     spoken: list[str] = field(default_factory=list)
+    slowly: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
 
-    async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
+    async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False) -> Spoken:
         if self.breaks is not None and len(self.spoken) >= self.breaks:
             raise VoiceFailed("the voice is broken")
         try:
@@ -106,6 +107,8 @@ class SilentVoice:
             self.cancelled.append(text)
             raise
         self.spoken.append(text)
+        if slow:
+            self.slowly.append(text)
         samples = np.full(len(text) * MS_A_CHARACTER * 8, 0.1, np.float32)
         return Spoken(samples=samples, rate_hz=8000, cached=False)
 

@@ -24,6 +24,7 @@ from tts.worker import Worker
 
 _SOUND_VERSION = 1  # raise it when the same text comes to sound otherwise: cached files are then left behind
 _TELEPHONE_HZ = 8000
+_SLOWER = 1.25  # times as long, where it is said slowly
 _MAX_TEXT = 2000  # characters: a clause has 120 at most; more is a mistake somewhere, and would hold up the other calls
 _MAX_PIECE, _MIN_PIECE = 40, 4
 _LEAD_MS, _TAIL_MS, _FADE_MS = 20, 40, 5
@@ -62,8 +63,8 @@ class Speech:
         self._cache = cache
         self._worker, self._fallback_worker = Worker(), Worker()
 
-    async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
-        """Say one clause. cacheable False: for text that holds personal data, whose sound must not stay.
+    async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False) -> Spoken:
+        """Say one clause. cacheable False: for text that holds personal data, whose sound must not stay. slow: as to old people.
 
         Cancelling it drops what is queued. Raises VoiceFailed when neither voice can speak it in time.
         """
@@ -71,18 +72,19 @@ class Speech:
             raise VoiceFailed(f"a clause of {len(text)} characters is not spoken: cut it at its sentences")
         spoken = to_speech(text)
         cache = self._cache if cacheable and not _PERSONAL.search(spoken) else None
-        key = self._key(self._voice, spoken)
+        slower = _SLOWER if slow else 1.0
+        key = self._key(self._voice, spoken, slower)
         if cache and (samples := cache.in_memory(key)) is not None:
             return Spoken(samples=samples, rate_hz=self._rate_hz, cached=True)
         if cache and (samples := await asyncio.to_thread(cache.load, key)) is not None:
             return Spoken(samples=samples, rate_hz=self._rate_hz, cached=True)
         try:
-            samples = await self._say(self._voice, self._worker, spoken)
+            samples = await self._say(self._voice, self._worker, spoken, slower)
         except VoiceFailed:
             self.counts.failed += 1
             if self._fallback is None:
                 raise
-            samples = await self._say(self._fallback, self._fallback_worker, spoken)
+            samples = await self._say(self._fallback, self._fallback_worker, spoken, slower)
             self.counts.by_fallback += 1
             cache = None
         self.counts.spoken += 1
@@ -90,11 +92,11 @@ class Speech:
             await asyncio.to_thread(cache.store, key, samples)
         return Spoken(samples=samples, rate_hz=self._rate_hz, cached=False)
 
-    async def warm(self, texts: Iterable[str]) -> int:
+    async def warm(self, texts: Iterable[str], *, slow: bool = False) -> int:
         """Have these in the cache; returns how many were not. The voice is loaded afterwards in any case."""
         made = 0
         for text in texts:
-            made += not (await self.speak(text)).cached
+            made += not (await self.speak(text, slow=slow)).cached
         if not made:
             await self.speak("您好", cacheable=False)
         return made
@@ -106,23 +108,24 @@ class Speech:
             if voice is not None:
                 voice.close()
 
-    def _key(self, voice: Voice, spoken: str) -> str:
+    def _key(self, voice: Voice, spoken: str, slower: float) -> str:
         s = self._settings
-        parts = [_SOUND_VERSION, voice.name, s.speed, s.level_dbov, s.peak_dbfs, s.gap_ms, self._rate_hz, spoken]
+        parts = [_SOUND_VERSION, voice.name, s.speed * slower, s.level_dbov, s.peak_dbfs, s.gap_ms, self._rate_hz, spoken]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    async def _say(self, voice: Voice, worker: Worker, spoken: str) -> NDArray[np.float32]:
+    async def _say(self, voice: Voice, worker: Worker, spoken: str, slower: float) -> NDArray[np.float32]:
         """Every piece in turn, then the whole made fit for the line."""
         deadline_ms = self._settings.synthesis_deadline_ms
-        said = [await worker.run(partial(self._piece, voice, piece), deadline_ms=deadline_ms) for piece in pieces(spoken)]
+        making = [partial(self._piece, voice, piece, slower) for piece in pieces(spoken)]
+        said = [await worker.run(make, deadline_ms=deadline_ms) for make in making]
         if not said:
             return np.zeros(0, dtype=np.float32)
         return await worker.run(partial(self._finish, said), deadline_ms=deadline_ms)
 
-    def _piece(self, voice: Voice, piece: str) -> NDArray[np.float32]:
+    def _piece(self, voice: Voice, piece: str, slower: float) -> NDArray[np.float32]:
         """One piece at the line's rate, silence trimmed."""
-        sound = voice.synthesise(piece)
-        if not np.any(sound):
+        sound = voice.synthesise(piece, slower=slower)
+        if not (np.any(sound) and np.isfinite(sound).all()):  # a number that is none would be a bang on the line
             raise VoiceFailed(f"{voice.name} gave no sound")
         line = resample(sound, voice.rate_hz, self._rate_hz)
         return trimmed(band_limit(line, self._rate_hz) if self._rate_hz <= _TELEPHONE_HZ else line, self._rate_hz)

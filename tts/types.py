@@ -39,8 +39,8 @@ class Voice(Protocol):
     name: str
     rate_hz: int
 
-    def synthesise(self, spoken: str) -> NDArray[np.float32]:
-        """Audio for normalised text: float32 in [-1, 1], shape (n,), at rate_hz. Raises VoiceFailed."""
+    def synthesise(self, spoken: str, *, slower: float = 1.0) -> NDArray[np.float32]:
+        """Audio for normalised text: float32 in [-1, 1], shape (n,), at rate_hz. slower: times as long. Raises VoiceFailed."""
         ...
 
     def close(self) -> None:

@@ -105,6 +105,13 @@ def test_silence_is_asked_into_twice_each_time_in_other_words_and_never_hung_up_
     assert [transfer.reason for transfer in call.transfers] == ["silence"]
 
 
+def test_who_is_silent_is_spoken_to_slowly_and_nobody_else_is() -> None:
+    call = Caller(says=(ASK,), ends_at_ms=50_000).call()
+    asked = [text for text, route in zip(call.texts, call.routes, strict=True) if route == "reprompt"]
+    assert call.voice.slowly == asked
+    assert asked
+
+
 def test_who_is_silent_for_long_and_then_speaks_with_long_pauses_is_answered_to_the_whole() -> None:
     first = Say(at_ms=29_000, text="我想问一下那个", ms=1_200, silence_ms=1_000)
     second = Say(at_ms=32_250, text="居住证", ms=900, silence_ms=640)

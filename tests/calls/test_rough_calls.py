@@ -140,10 +140,10 @@ def test_a_line_that_goes_deaf_in_the_middle_of_a_word_still_gets_a_person(at_ms
 
 def test_a_filler_that_comes_after_the_answer_is_not_said() -> None:
     class SlowFiller(SilentVoice):
-        async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
+        async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False) -> Spoken:
             if text.startswith("请稍等"):
                 await asyncio.sleep(1)
-            return await super().speak(text, cacheable=cacheable)
+            return await super().speak(text, cacheable=cacheable, slow=slow)
 
     call = Caller(says=(ASK,), think_ms=1_500, voice=SlowFiller(), ends_at_ms=30_000).call()
     assert "filler" not in call.routes

@@ -130,10 +130,10 @@ def test_speech_that_stops_halfway_is_noticed_within_seconds() -> None:
     answers = ANSWERS | {"社保": stored("一二三四。", "五六七八。")}
 
     class Stuck(SilentVoice):
-        async def speak(self, text: str, *, cacheable: bool = True):  # noqa: ANN202
+        async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False):  # noqa: ANN202
             if text.startswith("五六"):
                 self.synthesis_ms = 100_000
-            return await super().speak(text, cacheable=cacheable)
+            return await super().speak(text, cacheable=cacheable, slow=slow)
 
     stuck = Stuck(synthesis_ms=slow.synthesis_ms)
     call = Caller(says=(ASK,), answers=answers, voice=stuck, ends_at_ms=60_000).call()

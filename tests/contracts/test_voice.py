@@ -21,8 +21,8 @@ class Tone:
 
     name, rate_hz = "tone", 8000
 
-    def synthesise(self, spoken: str) -> NDArray[np.float32]:
-        return np.sin(np.arange(800 * sum(char.isalpha() for char in spoken)) * 0.5).astype(np.float32)
+    def synthesise(self, spoken: str, *, slower: float = 1.0) -> NDArray[np.float32]:
+        return np.sin(np.arange(round(800 * sum(char.isalpha() for char in spoken) * slower)) * 0.5).astype(np.float32)
 
     def close(self) -> None:
         return None
@@ -63,6 +63,11 @@ def test_a_clause_has_sound(voice: Voice) -> None:
 
 def test_more_words_take_longer(voice: Voice) -> None:
     assert len(voice.synthesise("请您携带身份证和户口本到窗口办理")) > 1.5 * len(voice.synthesise("请稍等"))
+
+
+def test_slower_is_as_much_longer(voice: Voice) -> None:
+    words = "请您携带身份证和户口本到窗口办理"
+    assert len(voice.synthesise(words, slower=1.25)) == pytest.approx(1.25 * len(voice.synthesise(words)), rel=0.1)
 
 
 @pytest.mark.parametrize("nothing", ["", "，。", "《》", "\x00\u202e"])

@@ -43,48 +43,52 @@ class EspeakVoice:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         with self._lock:
-            self._start()
+            self._start(self._words_per_minute)
 
-    def synthesise(self, spoken: str) -> NDArray[np.float32]:
+    def synthesise(self, spoken: str, *, slower: float = 1.0) -> NDArray[np.float32]:
         """One clause; nothing for a text without words. Raises VoiceFailed, at the latest after two watchdog times."""
         said = list(syllables(spoken))
         if not any(syllable != "#3" for syllable in said):
             return np.zeros(0, dtype=np.float32)
-        return np.concatenate([self._stretch(said[at : at + _STRETCH]) for at in range(0, len(said), _STRETCH)])
+        return np.concatenate([
+            self._stretch(said[at : at + _STRETCH], round(self._words_per_minute / slower)) for at in range(0, len(said), _STRETCH)
+        ])
 
     def close(self) -> None:
         """End the process."""
         with self._lock:
             self._stop()
 
-    def _stretch(self, said: list[str]) -> NDArray[np.float32]:
+    def _stretch(self, said: list[str], words_per_minute: int) -> NDArray[np.float32]:
         pinyin = " ".join(said).replace(" #3", ",").replace("#3", "").strip(" ,")
         if not pinyin:
             return np.zeros(0, dtype=np.float32)
         with self._lock, tempfile.TemporaryDirectory(prefix="hotline-espeak-") as folder:
             for attempt in range(2):
-                sound = self._try(pinyin, Path(folder) / f"{attempt}.wav")
+                sound = self._try(pinyin, Path(folder) / f"{attempt}.wav", words_per_minute)
                 if sound is not None:
                     return sound
         raise VoiceFailed("eSpeak NG gave no sound, twice")
 
-    def _try(self, pinyin: str, path: Path) -> NDArray[np.float32] | None:
+    def _try(self, pinyin: str, path: Path, words_per_minute: int) -> NDArray[np.float32] | None:
         """One attempt: None when it gave nothing, and then its process is gone."""
         try:
-            if self._process is None:
-                self._start()
+            if self._process is None or words_per_minute != self._running_at:
+                self._stop()
+                self._start(words_per_minute)
             self._ask({"text": pinyin, "path": str(path)}, self._watchdog_ms)
             return _read(path)
         except (OSError, EOFError, ValueError, wave.Error):
             self._stop()
             return None
 
-    def _start(self) -> None:
-        """A new process, its engine warm. Raises VoiceMissing, VoiceFailed."""
+    def _start(self, words_per_minute: int) -> None:
+        """A new process, its engine warm: a rate that is set later counts only sometimes. Raises VoiceMissing, VoiceFailed."""
+        self._running_at = words_per_minute
         root = str(Path(__file__).parents[2])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(  # noqa: S603  our own module in our own interpreter
-            [sys.executable, "-m", "tts.voices.espeak_process", str(self._words_per_minute)],
+            [sys.executable, "-m", "tts.voices.espeak_process", str(words_per_minute)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
             env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip

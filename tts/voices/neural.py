@@ -54,7 +54,7 @@ class NeuralVoice:
         self._vocoder_model = files[VOCODER]
         self._mine = threading.local()
 
-    def synthesise(self, spoken: str) -> NDArray[np.float32]:
+    def synthesise(self, spoken: str, *, slower: float = 1.0) -> NDArray[np.float32]:
         """One clause; nothing for a text without words. Raises VoiceFailed."""
         ids = self._phonemes.ids(spoken)
         if not ids:
@@ -62,7 +62,7 @@ class NeuralVoice:
         if len(ids) > _LARGEST_ID_COUNT:
             raise VoiceFailed(f"a clause of {len(ids)} phonemes is too long for the neural voice: cut it")
         try:
-            return self._speak(ids)
+            return self._speak(ids, self._speed * slower)
         except (RuntimeError, ValueError):
             raise VoiceFailed("the neural voice's model broke on a clause") from None
 
@@ -70,10 +70,10 @@ class NeuralVoice:
         """Let go of the interpreters of this thread."""
         self._mine = threading.local()
 
-    def _speak(self, ids: list[int]) -> NDArray[np.float32]:
+    def _speak(self, ids: list[int], speed: float) -> NDArray[np.float32]:
         acoustic, vocoder = self._interpreters()
         one = np.ones(1, dtype=np.float32)
-        mel = _run(acoustic, [np.array([ids], np.int32), np.zeros(1, np.int32), one * np.float32(self._speed), one, one], output=1)
+        mel = _run(acoustic, [np.array([ids], np.int32), np.zeros(1, np.int32), one * np.float32(speed), one, one], output=1)
         wave = np.concatenate([
             _run(vocoder, [mel[:, low:high]], output=0)[0, skip : skip + keep, 0] for low, high, skip, keep in windows(mel.shape[1])
         ])

@@ -196,7 +196,7 @@ def test_all_sentences_that_never_change_are_made_beforehand() -> None:
     for each in fields(phrases):
         value = getattr(phrases, each.name)
         every |= {value} if isinstance(value, str) else set(value.values() if isinstance(value, dict) else value)
-    assert set(_fixed(Settings())) == {sentence for sentence in every if "{ticket}" not in sentence}
+    assert {*_fixed(Settings()), *phrases.reprompts} == {sentence for sentence in every if "{ticket}" not in sentence}
 
 
 def test_the_recogniser_expects_the_commonest_topics_and_no_more_than_it_takes() -> None:

@@ -173,7 +173,7 @@ class SlowParts:
 
     said: list[str] = field(default_factory=list)
 
-    async def speak(self, text: str, *, cacheable: bool = True) -> Spoken:
+    async def speak(self, text: str, *, cacheable: bool = True, slow: bool = False) -> Spoken:
         await asyncio.to_thread(time.sleep, 0.02)
         self.said.append(text)
         return Spoken(samples=np.zeros(8, np.float32), rate_hz=8000, cached=False)

@@ -16,7 +16,7 @@ PHRASES = Phrases(reprompts=("一", "二"), not_understood=("三", "四"))
 def test_the_second_reprompt_is_another_and_the_last_one_stays(silences: int, text: str) -> None:
     turns = TurnMachine(TurnSettings())
     turns.silences = silences
-    assert sentence_of(Command.REPROMPT, PHRASES, turns) == Sentence(route="reprompt", text=text)
+    assert sentence_of(Command.REPROMPT, PHRASES, turns) == Sentence(route="reprompt", text=text, slow=True)
 
 
 @pytest.mark.parametrize(("unclears", "text"), [(1, "三"), (2, "四"), (9, "四")])

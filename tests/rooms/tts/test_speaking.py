@@ -30,14 +30,14 @@ class Tone:
         self.speaking = threading.Event()
         self.closed = False
 
-    def synthesise(self, spoken: str) -> NDArray[np.float32]:
+    def synthesise(self, spoken: str, *, slower: float = 1.0) -> NDArray[np.float32]:
         self.said.append(spoken)
         self.speaking.set()
         if self.trouble:
             raise self.trouble
         if self.held:
             self.held.wait(30)
-        time_s = np.arange(2400 * len(spoken)) / self.rate_hz
+        time_s = np.arange(round(2400 * len(spoken) * slower)) / self.rate_hz
         quiet = np.zeros(12_000, np.float32)
         return np.concatenate([quiet, (0.1 * np.sin(2 * np.pi * 1000 * time_s)).astype(np.float32), quiet])
 
@@ -48,7 +48,7 @@ class Tone:
 class Mute(Tone):
     name = "mute"
 
-    def synthesise(self, spoken: str) -> NDArray[np.float32]:
+    def synthesise(self, spoken: str, *, slower: float = 1.0) -> NDArray[np.float32]:
         return np.zeros(100, np.float32)
 
 
@@ -124,6 +124,31 @@ async def test_when_the_voice_fails_the_other_speaks(tmp_path: Path) -> None:
     voice.trouble = None
     assert not (await speech.speak("请稍等一下")).cached  # the other voice's sound was not kept in this one's name
     assert speech.counts.by_fallback == 1
+
+
+async def test_slowly_said_it_is_longer_and_kept_beside_the_other(tmp_path: Path) -> None:
+    speech = Speech(voice := Tone(), SETTINGS, cache=AudioCache(tmp_path))
+    usual, slow, again = [await speech.speak("您慢慢说", slow=slow) for slow in (False, True, True)]
+    assert slow.duration_ms > usual.duration_ms * 1.15
+    assert (usual.cached, slow.cached, again.cached, len(voice.said)) == (False, False, True, 2)
+    speech.close()
+
+
+class Broken(Tone):
+    """Samples that are no numbers."""
+
+    def synthesise(self, spoken: str, *, slower: float = 1.0) -> NDArray[np.float32]:
+        sound = super().synthesise(spoken, slower=slower)
+        sound[20_000] = np.nan
+        return sound
+
+
+async def test_samples_that_are_no_numbers_never_leave_the_room(tmp_path: Path) -> None:
+    speech = Speech(Broken(), SETTINGS, cache=AudioCache(tmp_path), fallback=Tone())
+    spoken = await speech.speak("您好")
+    assert np.isfinite(spoken.samples).all()
+    assert (speech.counts.failed, speech.counts.by_fallback, files(tmp_path)) == (1, 1, [])
+    speech.close()
 
 
 async def test_a_mute_voice_has_failed() -> None:
