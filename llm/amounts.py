@@ -52,6 +52,7 @@ _STATED = {
     Amount.DAMAGES: re.compile("赔偿?金?[^。]{0,8}(?:元|百分之|倍|工资)|(?:元|百分之|倍|工资)[^。]{0,12}赔"),
 }
 _PENALTY = re.compile("罚款|拘留|赔偿")
+_PAID = re.compile(f"{_FEE_STATED.pattern}|[价票费收交缴付][^，。；]{{0,8}}[零一二三四五六七八九十百千万两0-9][元角]")
 _AROUND_FEE = re.compile(
     "不收费|要?收费|免费|工本费|缴纳|首次|同样是|一律|全程|办理|申请|[零一二三四五六七八九十百千万两0-9]+元|不|要|的|是|也|都"
 )
@@ -69,6 +70,11 @@ def answering_text(question: str, entry: Entry) -> str:
     if asked is None:
         return entry.answer
     return next((text for text in (entry.answer, entry.detail) if _states(asked, text, question, entry)), "")
+
+
+def states_payment(text: str) -> bool:
+    """It says what is paid, for whatever: enough for 要钱吗 about a matter that it is known to be about."""
+    return any(_PAID.search(part) and not _PENALTY.search(part) for part in re.split("[，。；]", text))
 
 
 def _states(asked: Amount, text: str, question: str, entry: Entry) -> bool:

@@ -21,6 +21,7 @@ class Act(enum.Enum):
     GOODBYE = "goodbye"
     YES = "yes"
     NO = "no"
+    WRONG = "wrong"  # 不对, 答非所问: what we said is not what was asked
     FIRST = "first"
     SECOND = "second"
     THERE = "there"  # 喂，听得到吗
@@ -28,6 +29,8 @@ class Act(enum.Enum):
     ROBOT = "robot"  # asks whether a machine speaks
     NO_PERSON = "no person"  # 不要转人工
     VERDICT = "verdict"  # asks us who would win
+    MORE = "more"  # 我想问个事: the question comes next
+    LEAVE = "leave"  # 退出
 
 
 _FILLERS = (
@@ -85,14 +88,27 @@ _YESES = (
     "对 对的 对对 对对对 是 是的 是啊 没错 嗯 好 好的 好嘞 好咧 可以 行 行嘞 要 就是这个 就这个 正是 当然 对呀 对啊 是这个 "
     "嗯嗯 要的 需要 好啊"
 )
-_NOES = "不 不是 不对 不是的 不要 都不是 不行 没有 没 错了 不是这个 不用 两个都不是 不需要"
+_NOES = "不 不要 没有 没 不用 不需要"
+_WRONGS = (
+    "不是 不对 不是的 都不是 不行 不可以 不成 错了 不是这个 两个都不是 搞错了 弄错了 说错了 答错了 听错了 理解错了 回答错了 "
+    "答非所问 所答非所问 牛头不对马嘴 驴唇不对马嘴 不是这个意思 不是那个意思 问的不是这个 说的不是这个 不是问这个 没问这个 "
+    "不是说这个 不是这件事 不是这回事 没回答问题 没答对"
+)
+_MORES = (
+    "还有个事 还有一个事 还有件事 还有一件事 还有个事情 还有件事情 还有个问题 还有一个问题 还有问题 还有事 "
+    "想问个事 想问件事 想问一件事 想问个事情 想问个问题 想问一个问题 问个事 问件事 问个问题 "
+    "想咨询个事 想咨询个问题 想咨询一下 想问一下 请问一下 再问个事 "
+    "再问一下 再问个问题 还想问个事 还想问一下 还想问 有个事 有件事 有个问题 有事想问 有问题想问 打听个事 想打听个事"
+)
+_LEAVES = "退出 结束 结束通话 退出通话 结束对话 不聊了 不想问了"
 _FIRSTS = "第一个 前一个 前面那个 前面的 头一个 第一种 一 前者 第一"
 _SECONDS = "第二个 后一个 后面那个 后面的 第二种 二 后者 第二"
 _REPEATS = (
     "再说一遍 再说一次 再讲一遍 再讲一次 重复一遍 重复一下 重说一遍 没听清 没听清楚 没有听清 听不清 听不清楚 "
     "没听明白 没听懂 你说什么 您说什么 说的什么 说什么 刚才说什么 刚才说的什么 什么 啥 慢一点 慢点 说慢点 说慢一点 "
     "讲慢点 慢慢说 太快了 说太快了 大声点 大声一点 大点声 声音大点 声音大一点 声音太小了 听不见 没听见 没听到 听不到 "
-    "能不能再说一遍 能再说一遍吗 可以再说一遍吗 再来一遍 刚才没听清 前面没听清 再念一遍"
+    "能不能再说一遍 能再说一遍吗 可以再说一遍吗 再来一遍 刚才没听清 前面没听清 再念一遍 听不懂 听不明白 没明白 没懂 没听懂 "
+    "说啥 说啥呢 说的啥 刚才说啥 讲啥 再说一下 再讲一下"
 )
 _THERES = "听得到吗 听得见吗 能听到吗 能听见吗 有人吗 在吗 还在吗 你在听吗 你好 您好 喂 喂喂 喂喂喂"
 _BACKCHANNELS = (
@@ -106,7 +122,10 @@ _AFTER_PERSON = frozenset(map(sound_of, "吧啊的呀了嘛好服务"))
 _MISHEARD_AT_MOST = 8
 
 _AROUND_CHOICE = "嗯 呃 啊 哦 呀 吧 那 我 问 问的 是 对 好 想问 想问的 要问 想问的是 要问的是 问的是 说的是 的"
-_PHRASES = ((Act.REPEAT, _REPEATS), (Act.THERE, _THERES))
+_AROUND_WRONG = (
+    f"{_AROUND_CHOICE} 你 您 你们 都 也 完全 根本 全 刚才 这 这个 那个 了 嘛 哎 不不 不 话 回答 答案 答的 说的 讲的 还是 又"
+)
+_PHRASES = ((Act.REPEAT, _REPEATS), (Act.THERE, _THERES), (Act.MORE, _MORES), (Act.LEAVE, _LEAVES))
 _CHOICES = ((Act.FIRST, _FIRSTS), (Act.SECOND, _SECONDS), (Act.NO, _NOES), (Act.YES, _YESES))
 
 # Said within a sentence, these alone ask for a person.
@@ -172,9 +191,9 @@ def act_of(text: str, *, answering: bool = False) -> Act | None:
     sounds = tuple(map(sound_of, said))
     if wish := _wish(said, sounds):
         return wish
-    if answering and (choice := _first_of(_CHOICES, sounds, _AROUND_CHOICE)):
-        return choice
-    return _first_of(_PHRASES, sounds, _FILLERS) or _parting(sounds) or _first_of(_CHOICES, sounds, _AROUND_CHOICE)
+    if answering and (choice := _choice(sounds)):
+        return Act.NO if choice is Act.WRONG else choice
+    return _first_of(_PHRASES, sounds, f"{_FILLERS} 你好 您好") or _parting(sounds) or _choice(sounds)
 
 
 def _wish(said: str, sounds: tuple[str, ...]) -> Act | None:
@@ -193,6 +212,11 @@ def _parting(sounds: tuple[str, ...]) -> Act | None:
     if spans(sounds, _GOODBYES, f"{_FILLERS} {_COURTESIES}"):
         return Act.GOODBYE
     return Act.THANKS if spans(sounds, _COURTESIES, _FILLERS) else None
+
+
+def _choice(sounds: tuple[str, ...]) -> Act | None:
+    """不是 is never taken apart into 不 and 是."""
+    return Act.WRONG if spans(sounds, _WRONGS, _AROUND_WRONG) else _first_of(_CHOICES, sounds, _AROUND_CHOICE)
 
 
 def is_backchannel(text: str) -> bool:

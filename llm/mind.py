@@ -20,14 +20,15 @@ from llm.correction import what_counts
 from llm.dense import DenseVoice
 from llm.dialogue_acts import Act, act_of, is_thanks
 from llm.emergency import EmergencyRule
-from llm.followup import follow_up, is_bare, is_mere_topic, topic_of
+from llm.followup import follow_up, instead, is_bare, is_mere_topic, topic_of
 from llm.foreign import english_words, latin_words, wants_english, without_courtesies
 from llm.gate import About, doubts
 from llm.gate_words import Words
 from llm.generate import written_steps
 from llm.hotpool import HotPool
 from llm.intents import ASK_HUMAN
-from llm.next_steps import register_steps, with_next_step
+from llm.joints import Asked, asked_in, together
+from llm.next_steps import can_register, register_steps, settled, with_next_step
 from llm.noted import dictated_steps
 from llm.policy import barred
 from llm.retrieve import Retriever
@@ -63,7 +64,10 @@ _REPLIES = {
     Act.ROBOT: (Route.NOTED, phrases.NOT_HUMAN, "asks whether a machine speaks"),
     Act.VERDICT: (Route.CLARIFY, phrases.NO_VERDICT, "asks who would win"),
     Act.NO_PERSON: (Route.NOTED, phrases.GO_ON, "wants no person"),
+    Act.WRONG: (Route.CLARIFY, phrases.ASK_AGAIN, "says that the answer was wrong"),
+    Act.MORE: (Route.NOTED, phrases.GO_AHEAD, "a question comes next"),
 }
+_CHOICES = {Act.YES, Act.NO, Act.WRONG, Act.FIRST, Act.SECOND}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +141,12 @@ class AnsweringMind:
             or self._english_steps(question, dialogue)
         )
         if steps is None:
-            found = await self._meant(self._find(question, dialogue), dialogue)
-            steps = self._stored_steps(found)
-            if self._engine and (written := self._written(self._engine, question, found, dialogue, steps)):
+            said = self.counting(question)
+            asked = asked_in(said)
+            found = await self._meant(self._find(said, dialogue), dialogue)
+            several = await self._several_steps(asked, dialogue) if asked.is_joined else None
+            steps = several or self._stored_steps(found)
+            if self._engine and not several and (written := self._written(self._engine, question, found, dialogue, steps)):
                 async with aclosing(written):
                     async for step in written:
                         steps = ()
@@ -147,7 +154,7 @@ class AnsweringMind:
             if steps is None and intent and intent.matter.is_sure and intent.matter.name == ASK_HUMAN:
                 steps = to_person(Route.PERSON, phrases.to_person(dialogue), "asked", "sounds like asking for a person")
             if steps is None:
-                steps = self._unknown_steps(found, dialogue)
+                steps = await self._several_steps(asked, dialogue) or self._unknown_steps(found, dialogue, intent)
         for step in steps:
             yield step
 
@@ -169,6 +176,8 @@ class AnsweringMind:
         """A turn that is no question."""
         offered = self._offered(dialogue)
         act = act_of(question.text, answering=bool(offered))
+        if act in _CHOICES and (offered or _last_route(dialogue) is Route.CLARIFY):
+            return settled(act, offered)
         if act in _REPLIES:
             route, reply, why = _REPLIES[act]
             return speak(route, reply, 1.0, why)
@@ -177,9 +186,7 @@ class AnsweringMind:
                 return to_person(Route.PERSON, phrases.to_person(dialogue), "asked", "asked for a person")
             case Act.REPEAT:
                 return self._again(dialogue)
-            case Act.YES | Act.NO | Act.FIRST | Act.SECOND if offered or _last_route(dialogue) is Route.CLARIFY:
-                return _settle(act, offered)
-            case Act.GOODBYE | Act.THANKS | Act.NO if act is Act.GOODBYE or _offered_more(dialogue):
+            case Act.GOODBYE | Act.THANKS | Act.NO | Act.LEAVE if act is Act.GOODBYE or _offered_more(dialogue):
                 return (*speak(Route.GOODBYE, phrases.GOODBYE, 1.0, "the caller is done"), Close())
         no_question = act is not None or is_thanks(question.text)
         reply = phrases.WELCOME if act is Act.THANKS else phrases.WHAT_ELSE
@@ -202,7 +209,7 @@ class AnsweringMind:
             return speak(Route.REPEAT, phrases.NOTHING_SAID_YET, 1.0, "nothing to repeat")
         entries = self._spoken(dialogue.today) if last.route in {Route.HOT, Route.STORED} else ()
         entry = topic_of(Dialogue(history=(last,)), entries)
-        said = last.said.removeprefix(phrases.AGAIN)
+        said = last.said.removeprefix(phrases.AGAIN).removesuffix(phrases.NEEDS_PERSON)
         text = phrases.AGAIN + (_whole(entry, said) if entry else said)
         return speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
 
@@ -216,9 +223,8 @@ class AnsweringMind:
         """The entries that may be spoken today, here."""
         return self._search.spoken(today, self._settings.region)
 
-    def _find(self, question: MaskedText, dialogue: Dialogue) -> _Found:
-        said, offered = self.counting(question), self._offered(dialogue)
-        asked = said
+    def _find(self, said: str, dialogue: Dialogue) -> _Found:
+        offered, asked = self._offered(dialogue), said
         passages = self.passages(asked, dialogue)
         if dialogue.clarified and dialogue.history and not (passages and passages[0].score >= self._settings.stored_score):
             before = what_counts(dialogue.history[-1].caller.text, self._words)
@@ -232,7 +238,7 @@ class AnsweringMind:
 
     async def looked_up(self, question: MaskedText, dialogue: Dialogue) -> tuple[Passage, ...]:
         """What the answer to a question is chosen from, best first, by both voices where both are asked."""
-        return (await self._meant(self._find(question, dialogue), dialogue)).passages
+        return (await self._meant(self._find(self.counting(question), dialogue), dialogue)).passages
 
     def passages(self, asked: str, dialogue: Dialogue) -> tuple[Passage, ...]:
         """What an answer is chosen from, best first: only what is valid today, here."""
@@ -253,7 +259,7 @@ class AnsweringMind:
         return replace(found, passages=tuple(passages), meant=True)
 
     def _stored_steps(self, found: _Found) -> tuple[Step, ...] | None:
-        if found.topic and is_bare(found.asked) and (steps := self._follow_steps(found)):
+        if steps := self._topical_steps(found):
             return steps
         if is_bare(found.asked):
             return speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "names no matter") if not found.topic else None
@@ -267,6 +273,14 @@ class AnsweringMind:
                 return with_next_step(steps, verdict.entry)
         return self._follow_steps(found) or self._open_steps(found)
 
+    def _topical_steps(self, found: _Found) -> tuple[Step, ...] | None:
+        """What names no matter of its own belongs to the one spoken of."""
+        if found.open and is_bare(found.said):
+            return self._agreed_steps(found)
+        if found.topic and (case := instead(found.said, found.topic, self._words)):
+            return speak(Route.STORED, case.text, 0.8, f"another case of {found.topic.id}", case.entry)
+        return self._follow_steps(found) if is_bare(found.asked) else None
+
     def _open_steps(self, found: _Found) -> tuple[Step, ...] | None:
         """Half a question that fits one of the offered candidates and not the other: 丢了 after 身份证丢了, 还是身份证过期了."""
         everything = self._search.search(found.said, len(self.entries), today=found.today, region=self._settings.region)
@@ -277,7 +291,32 @@ class AnsweringMind:
         score, _, entry = fits[0]
         if any(doubt.hard for doubt in self.doubts_of(found.said, entry)):
             return None
-        return speak(Route.STORED, answering_text(found.said, entry), score, "fits one of the candidates", entry)
+        steps = speak(Route.STORED, answering_text(found.said, entry), score, "fits one of the candidates", entry)
+        return with_next_step(steps, entry)
+
+    def _agreed_steps(self, found: _Found) -> tuple[Step, ...]:
+        """要钱吗 after 您是想问…吗: yes, and what it costs."""
+        if len(found.open) > 1:
+            return speak(Route.CLARIFY, phrases.WHICH_OF_TWO, 1.0, "asks about one of two candidates", *found.open)
+        entry = found.open[0]
+        follow = follow_up(found.said, entry, self._spoken(found.today), region=self._settings.region, words=self._words)
+        text, entry = (follow.text, follow.entry) if follow else (entry.answer + phrases.NOT_STATED, entry)
+        return with_next_step(speak(Route.STORED, text, 0.8, f"took up the offer of {entry.id}", entry), entry)
+
+    async def _several_steps(self, asked: Asked, dialogue: Dialogue) -> tuple[Step, ...] | None:
+        """Each question of a turn by itself; None when none is known. What was told besides must not speak against an answer."""
+        alone, answers = replace(dialogue, history=(), clarified=0), []
+        for question in asked.questions:
+            steps = self._stored_steps(await self._meant(self._find(question, alone), alone))
+            routed = steps[0] if steps else None
+            if steps and isinstance(routed, Routed) and routed.source_ids and self._fits(asked.told(question), routed.source_ids):
+                answers.append(steps)
+        return together(answers, is_all=len(answers) == len(asked.questions)) if answers else None
+
+    def _fits(self, told: str, entry_ids: Sequence[str]) -> bool:
+        entries = (entry for entry in self.entries if entry.id in entry_ids)
+        light = {About.STRANGE, About.AMOUNT}
+        return not any(doubt.hard and doubt.about not in light for entry in entries for doubt in self.doubts_of(told, entry))
 
     def _follow_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic is None or found.open:
@@ -305,14 +344,16 @@ class AnsweringMind:
 
     # ------------------------------------------------------------ not known
 
-    def _unknown_steps(self, found: _Found, dialogue: Dialogue) -> tuple[Step, ...]:
-        """One clarifying question; after that a person."""
+    def _unknown_steps(self, found: _Found, dialogue: Dialogue, intent: Intent | None) -> tuple[Step, ...]:
+        """One clarifying question, or the offer to register a complaint; after that a person."""
         best = found.passages[0] if found.passages else None
         why = (self._pool.match_meant if found.meant else self._pool.match_stored)(found.asked, found.passages).why
         if dialogue.clarified >= self._settings.clarifications:
             spoken = phrases.NOT_KNOWN if best else phrases.STILL_UNCLEAR
             return to_person(Route.UNKNOWN, spoken, "not_in_kb", why)
         offers = self._offers(found)
+        if can_register(found.said, best, intent, is_offered=bool(offers)):
+            return speak(Route.CLARIFY, phrases.CAN_BE_REGISTERED + phrases.REGISTER, 0.5, f"to be registered; {why}")
         if not offers:
             return speak(Route.CLARIFY, phrases.SAY_OTHERWISE, sure(best.score if best else 0.0), why)
         elsewhere = any(doubt.about is About.REGION for doubt in self.doubts_of(found.asked, offers[0]))
@@ -343,21 +384,10 @@ class AnsweringMind:
         return tuple(entry for _, _, entry in named[:2])
 
 
-def _settle(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:
-    """The answer to our clarifying question."""
-    if act is Act.NO:
-        return to_person(Route.UNKNOWN, phrases.NOT_KNOWN, "not_in_kb", "no candidate was right")
-    if act is Act.YES and len(offered) > 1:
-        return speak(Route.CLARIFY, phrases.WHICH_OF_TWO, 1.0, "yes to two candidates", *offered)
-    chosen = offered[1:] if act is Act.SECOND else offered[:1]
-    if not chosen:
-        return speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "chose, but nothing was offered")
-    return speak(Route.STORED, chosen[0].answer, 1.0, "chosen after a clarifying question", chosen[0])
-
-
 def _whole(entry: Entry, said: str) -> str:
-    """The entry's text that said is the beginning of."""
-    return entry.detail if said and entry.detail.startswith(said[:_ENOUGH_TO_TELL]) else entry.answer
+    """The entry's text that said is the beginning of; what was said, where that is more."""
+    text = entry.detail if said and entry.detail.startswith(said[:_ENOUGH_TO_TELL]) else entry.answer
+    return max(text, said, key=len)
 
 
 def _last_route(dialogue: Dialogue) -> Route | None:

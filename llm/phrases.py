@@ -24,6 +24,13 @@ NOT_HUMAN = "我是人工智能语音助手，需要人工请说转人工。"
 NO_VERDICT = "结果要由仲裁机构或者法院决定，我不能替您判断。需要的话，请说转人工，请工作人员为您解答。"
 GO_ON = "好的，我继续为您服务，您请说。"
 WHICH_OF_TWO = "请您说第一个，还是第二个？"
+ASK_AGAIN = "抱歉，没有答到您问的事。请您把问题再说一遍。"
+GO_AHEAD = "好的，您请说。"
+NEEDS_PERSON = "这件事要由工作人员接着为您办，正在为您转接，请稍等。"
+NOT_STATED = "您问的这一点，我这里没有查到，需要的话请说转人工。"
+AND_THEN = "另外，"
+ONE_AT_A_TIME = "您问的另一件事，请您再单独说一遍。"
+CAN_BE_REGISTERED = "您反映的事，可以由工作人员登记处理。"
 REGISTER = "要为您登记这件事吗？"
 TO_REGISTER = "好的，马上转给工作人员为您登记，请稍等。"
 CHECKED_AGAIN = "我核对过了，"
@@ -83,5 +90,6 @@ def fixed() -> tuple[str, ...]:
             NOTHING_SAID_YET,
             I_HEAR_YOU,
         ),
-        *(AS_REVIEWED, WHAT_ELSE, WELCOME, NOT_HUMAN, NO_VERDICT, GO_ON, WHICH_OF_TWO, *(noted(kind) for kind in kinds)),
+        *(AS_REVIEWED, WHAT_ELSE, WELCOME, NOT_HUMAN, NO_VERDICT, GO_ON, WHICH_OF_TWO, ASK_AGAIN, GO_AHEAD, NEEDS_PERSON),
+        *(NOT_STATED, ONE_AT_A_TIME, CAN_BE_REGISTERED + REGISTER, *(noted(kind) for kind in kinds)),
     )

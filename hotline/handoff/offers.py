@@ -21,6 +21,7 @@ REASONS = {
     "asked": "来电人要求人工服务",
     "emergency": "紧急情况",
     "not_in_kb": "知识库中没有答案",
+    "needs_person": "此事需要工作人员接着办理",
     "unclear": "多次未能听清或理解",
     "silence": "来电人长时间未说话",
     "failure": "系统故障",

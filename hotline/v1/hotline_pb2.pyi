@@ -739,7 +739,7 @@ class Transfer(_message.Message):
     summary: _builtins.str
     """Masked summary for the agent."""
     reason: _builtins.str
-    """Why: asked, emergency, not_in_kb, unclear, silence, failure, overload, time_up."""
+    """Why: asked, emergency, not_in_kb, needs_person, unclear, silence, failure, overload, time_up."""
     def __init__(
         self,
         *,
