@@ -29,9 +29,14 @@ _PHONE_AFTER = re.compile(
 )
 _SUM_BEFORE = re.compile(r"(?:补助|补贴|奖励|金额|缴纳|合计|总计|共计?|约|近|超过|达到?|人口|数量|总数)(?:为|是)?\s?$")
 _NAMED_BEFORE = re.compile(
-    r"(?:号码?|编号|单号|账号|帐号|卡号|学号|工号|案号|代码|编码|条码|邮编|邮政编码|验证码|校验码|取件码|提取码|识别码|密码|口令|尾号|"
+    r"(?:(?<![限挂放摇抢])号码?|编号|单号|账号|帐号|卡号|学号|工号|案号|代码|编码|条码|邮编|邮政编码|验证码|校验码|取件码|提取码|识别码|密码|口令|尾号|"
     r"房号|门牌|车牌|身份证|银行卡|护照|信用代码|流水号?|序列号?|QQ|qq|微信号?|会议号|ID|id|群|网点|末四位|后四位|前三位)"
-    r"(?:号)?(?:分别)?(?:是|为|：|:|，|尾号|\s)*$"
+    r"(?:号)?(?:分别)?(?:(?:是|为|：|:|尾号)，?|\s)*$"
+)
+_COUNTED = re.compile(  # 身份证，15日内; 挂号20元; but 尾号1234本人, 尾号1234次日到账
+    r"[1-9]\d{0,5}(?:-\d{1,6})?\s?(?:[个元块万亿张份件条项岁倍秒位点]|次(?!日)|名(?![称下字])|人(?![工员民社脸])|家(?![住人])|户(?![口名主])"
+    r"|本(?![人市地次单月年])|天(?![河津府猫])|年(?![底初费审检])|周(?![一二三四五六日末围])|行(?![驶程])|时(?![间候长])|小时|分钟|米|公里|页|工作日)"
+    r"|[1-9]\d?(?:-\d\d?)?\s?[月日]"
 )
 _LONGEST_SUM = 13  # digits
 _WORD = 3  # letters: COVID-19 has no 杠, A-1 has
@@ -220,12 +225,12 @@ def door(found: re.Match[str], _: Place) -> str | None:
     return "杠".join(name(part) for part in found["parts"].split("-"))
 
 
-@rule("name", r"(?P<n>\d{2,40}[A-Za-z]?)(?![\d.,:：%])")
+@rule("name", r"(?P<n>\d{2,40}(?:-\d{1,40}){0,3}[A-Za-z]?)(?![\d.,:：%])")
 def by_name(found: re.Match[str], place: Place) -> str | None:
-    """卡号 6222…, 验证码 3321."""
-    if re.match(r"\s?位", place.after):
+    """卡号 6222…, 验证码 3321, 编号 12-3456."""
+    if _COUNTED.match(found["n"] + place.after) or not (_NAMED_BEFORE.search(place.before) or place.listed == "name"):
         return None
-    return read_digits(found["n"], phone=True) if _NAMED_BEFORE.search(place.before) or place.listed == "name" else None
+    return "杠".join(read_digits(part, phone=True) for part in found["n"].split("-"))
 
 
 @rule("name", r"[Nn][Oo]\.\s?(?P<n>\d{1,6})(?!\d)")
