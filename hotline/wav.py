@@ -25,15 +25,29 @@ Samples = NDArray[np.float32]
 
 PCM, FLOAT, ALAW, MULAW, EXTENSIBLE = 1, 3, 6, 7, 0xFFFE
 PACKED: Mapping[int, str] = MappingProxyType({
+    PCM: "PCM",
+    FLOAT: "float",
     2: "ADPCM",
+    0x10: "OKI ADPCM",
     0x11: "IMA ADPCM",
+    0x17: "Dialogic ADPCM",
+    0x20: "Yamaha ADPCM",
+    0x22: "TrueSpeech",
     0x31: "GSM 6.10",
+    0x42: "G.723.1",
     0x45: "G.726",
     0x50: "MP2",
     0x55: "MP3",
     0x64: "G.726",
+    0x65: "G.722",
+    0x83: "G.729",
     0xFF: "AAC",
+    0x28E: "Siren",
+    0x28F: "G.722",
+    0x704F: "Opus",
+    0xA109: "Speex",
 })
+_CONVERT = "convert it to 16-bit PCM: ffmpeg -i FILE -c:a pcm_s16le call.wav, or: sox FILE -e signed -b 16 call.wav"
 MAX_FILE_BYTES = 1 << 30
 HEAD_BYTES = 12
 FORMAT_BYTES = 16
@@ -92,6 +106,7 @@ class WavLayout:
     bits: int
     data_at: int
     data_bytes: int
+    big_endian: bool = False
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -128,17 +143,19 @@ def parse_wav(content: bytes) -> WavAudio:
 def wav_layout(file: BinaryIO) -> WavLayout:
     """Walk the head. Raises WavPacked for what needs a codec library, WavError for what can't be read at all."""
     end = file.seek(0, os.SEEK_END)
-    _check_head(_at(file, 0, HEAD_BYTES))
+    head = _at(file, 0, HEAD_BYTES)
+    _check_head(head)
+    order = ">" if head[:4] == b"RIFX" else "<"
     described: _Format | None = None
     wide_bytes = 0
     position = HEAD_BYTES
     while position + 8 <= end:
-        name, size = struct.unpack("<4sI", _at(file, position, 8))
+        name, size = struct.unpack(f"{order}4sI", _at(file, position, 8))
         body = position + 8
         if name == b"ds64" and len(sizes := _at(file, body, _WIDE_SIZES.size)) == _WIDE_SIZES.size:
             wide_bytes = _WIDE_SIZES.unpack(sizes)[1]
         elif name == b"fmt ":
-            described = _format(_at(file, body, min(size, MAX_FORMAT_BYTES)))
+            described = _format(_at(file, body, min(size, MAX_FORMAT_BYTES)), order)
         elif name == b"data":
             if described is None:
                 raise WavError("the samples come before their format", what_to_do="write the file again with a usual tool")
@@ -158,7 +175,8 @@ def wav_blocks(file: BinaryIO, layout: WavLayout) -> Iterator[Samples]:
         if not frames:
             return
         left -= frames
-        yield decoder(data[: frames * layout.frame_bytes]).reshape(frames, layout.channels)
+        whole = data[: frames * layout.frame_bytes]
+        yield decoder(_swapped(whole, layout.bits) if layout.big_endian else whole).reshape(frames, layout.channels)
 
 
 def write_wav(path: Path, samples: Samples, rate_hz: int) -> None:
@@ -189,6 +207,7 @@ class _Format:
     channels: int
     rate_hz: int
     bits: int
+    big_endian: bool
     notes: list[str] = field(default_factory=list)
 
 
@@ -216,7 +235,7 @@ def _at(file: BinaryIO, place: int, size: int) -> bytes:
 
 
 def _check_head(head: bytes) -> None:
-    if len(head) < HEAD_BYTES or head[:4] not in {b"RIFF", b"RF64", b"BW64"} or head[8:12] != b"WAVE":
+    if len(head) < HEAD_BYTES or head[:4] not in {b"RIFF", b"RIFX", b"RF64", b"BW64"} or head[8:12] != b"WAVE":
         what = "empty" if not head else "not a WAV file (no RIFF/WAVE head)"
         raise WavError(f"the file is {what}", what_to_do="convert it: ffmpeg -i FILE -ar 8000 call.wav")
 
@@ -229,24 +248,24 @@ def _after(file: BinaryIO, body: int, size: int) -> int:
     return end + size % 2
 
 
-def _format(body: bytes) -> _Format:
+def _format(body: bytes, order: str) -> _Format:
     if len(body) < FORMAT_BYTES:
         raise WavError("the format description is cut off", what_to_do="write the file again with a usual tool")
-    tag, channels, rate_hz, _, align, bits = struct.unpack_from("<HHIIHH", body)
+    tag, channels, rate_hz, _, align, bits = struct.unpack_from(f"{order}HHIIHH", body)
     if tag == EXTENSIBLE and len(body) >= SUBFORMAT_AT + 2:
-        tag = struct.unpack_from("<H", body, SUBFORMAT_AT)[0]  # the sub-format's first two bytes are the plain tag
+        tag = struct.unpack_from(f"{order}H", body, SUBFORMAT_AT)[0]  # the sub-format's first two bytes are the plain tag
     if not 1 <= channels <= MAX_CHANNELS or rate_hz not in RATES_HZ:
         raise WavError(f"{channels} channels at {rate_hz} Hz make no sense", what_to_do="write the file again with a usual tool")
     notes: list[str] = []
     if tag in {ALAW, MULAW} and bits != 8 and align in {0, channels}:  # noqa: PLR2004  G.711 has 8 bits, whatever the head says
         note(notes, f"the head says {bits} bits; G.711 has 8")
         bits = 8
+    big_endian = order == ">"
     if (tag, bits) not in _DECODERS:
         name = PACKED.get(tag, f"format 0x{tag:04X}")
-        raise (WavPacked if tag in PACKED else WavError)(
-            f"{name} with {bits} bits can't be read", what_to_do="convert it to 16-bit PCM: ffmpeg -i FILE -c:a pcm_s16le call.wav"
-        )
-    return _Format(tag=tag, channels=channels, rate_hz=rate_hz, bits=bits, notes=notes)
+        kind = WavError if big_endian else WavPacked  # which no library reads in that order
+        raise kind(f"{name} with {bits} bits can't be read", what_to_do=_CONVERT)
+    return _Format(tag=tag, channels=channels, rate_hz=rate_hz, bits=bits, big_endian=big_endian, notes=notes)
 
 
 def _layout(file: BinaryIO, described: _Format, body: int, size: int) -> WavLayout:
@@ -268,6 +287,7 @@ def _layout(file: BinaryIO, described: _Format, body: int, size: int) -> WavLayo
         channels=described.channels,
         rate_hz=described.rate_hz,
         bits=described.bits,
+        big_endian=described.big_endian,
         data_at=body,
         data_bytes=data_bytes,
         notes=notes,
@@ -277,6 +297,11 @@ def _layout(file: BinaryIO, described: _Format, body: int, size: int) -> WavLayo
     if data_bytes % layout.frame_bytes:
         note(notes, "the last sample is cut in the middle: dropped")
     return layout
+
+
+def _swapped(data: bytes, bits: int) -> bytes:
+    """Each sample's bytes the other way round."""
+    return np.frombuffer(data, np.uint8).reshape(-1, bits // 8)[:, ::-1].tobytes()
 
 
 def _unsigned_8(data: bytes) -> Samples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 HEAD_BYTES = 16
 
 WAV, FLAC, OGG, MP3, AU, AIFF, AMR, M4A, CAPTURE = "wav", "flac", "ogg", "mp3", "au", "aiff", "amr", "m4a", "pcap"
+W64, CAF, ASF = "w64", "caf", "asf"
 WEBM, AAC = "webm", "aac"  # as browsers and mini-programs record
 
 _STARTS = {
@@ -13,6 +14,9 @@ _STARTS = {
     b"ID3": MP3,
     b".snd": AU,
     b"#!AMR": AMR,
+    b"riff\x2e\x91\xcf\x11": W64,
+    b"caff": CAF,
+    b"\x30\x26\xb2\x75\x8e\x66\xcf\x11": ASF,
     b"\x1a\x45\xdf\xa3": WEBM,
     b"\xa1\xb2\xc3\xd4": CAPTURE,
     b"\xd4\xc3\xb2\xa1": CAPTURE,
@@ -20,7 +24,7 @@ _STARTS = {
     b"\x4d\x3c\xb2\xa1": CAPTURE,
     b"\x0a\x0d\x0d\x0a": CAPTURE,
 }
-_RIFF = (b"RIFF", b"RF64", b"BW64")
+_RIFF = (b"RIFF", b"RIFX", b"RF64", b"BW64")
 _MP3_BITRATES, _MP3_RATES, _AAC_RATES = range(1, 15), range(3), range(13)
 
 

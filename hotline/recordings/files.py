@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from hotline.recordings import detect
@@ -12,8 +13,12 @@ from hotline.recordings.plain import RawFormat, open_raw, open_wav
 from hotline.recordings.types import NotARecording, PartyUnclear, Recording, RecordingEmpty, Role, Stream
 from hotline.wav import WavPacked
 
+_NO_FILES = (
+    *((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket")),
+    *((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device")),
+)
 CHANNELS = ("left", "right", "caller-guess")
-KINDS = "WAV, FLAC, OGG, MP3, AMR, AU, AIFF, M4A, pcap"
+KINDS = "WAV, FLAC, OGG, MP3, AMR, AU, AIFF, M4A, AAC, WMA, WebM, CAF, pcap"
 
 
 def open_recording(path: Path, *, raw: RawFormat | None = None) -> Recording:
@@ -23,6 +28,8 @@ def open_recording(path: Path, *, raw: RawFormat | None = None) -> Recording:
 
 def is_recording(path: Path) -> bool:
     """Whether it begins like one. Raises OSError."""
+    if not path.is_file():
+        return False
     with path.open("rb") as file:
         return bool(detect.kind_of(file.read(detect.HEAD_BYTES)))
 
@@ -43,7 +50,14 @@ def caller_of(recording: Recording, channel: str = "") -> int:
             return only[0]
     if channel:
         return _guess(recording)
-    names = ", ".join(f"{name} is {party.name}" for name, party in zip(CHANNELS, parties, strict=False) if name != party.name)
+    sides = zip(CHANNELS[:2], parties, strict=False)
+    names = ", ".join(f"{name} is {party.name}" for name, party in sides if name != party.name)
+    if len(parties) > 2:  # noqa: PLR2004  two sides
+        raise PartyUnclear(
+            f"the file has {len(parties)} channels: no telling who calls",
+            what_to_do="name the first or the second: --channel left or right; or cut the caller's out, here the third: "
+            "ffmpeg -i FILE -af pan=mono|c0=c2 caller.wav",
+        )
     raise PartyUnclear(
         f"the file has {len(parties)} channels{f' ({names})' if names else ''}",
         what_to_do="name the caller's: --channel left or --channel right; or --channel caller-guess: whoever does not speak first",
@@ -61,7 +75,16 @@ def _guess(recording: Recording) -> int:
     return max(began, key=lambda index: began[index])
 
 
+def _check_regular(path: Path) -> None:
+    """A pipe or a device may never end. Raises NotARecording, OSError."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        what = next((name for is_one, name in _NO_FILES if is_one(mode)), "no file")
+        raise NotARecording(f"this is {what}, no file with a recording", what_to_do="save the recording to a file, and name that")
+
+
 def _stream(path: Path, raw: RawFormat | None) -> Stream:
+    _check_regular(path)
     with path.open("rb") as file:
         head = file.read(detect.HEAD_BYTES)
     kind = detect.kind_of(head)
@@ -73,8 +96,11 @@ def _stream(path: Path, raw: RawFormat | None) -> Stream:
         case detect.WAV:
             try:
                 return open_wav(path)
-            except WavPacked:
-                return open_packed(path, kind)
+            except WavPacked as packed:
+                try:
+                    return open_packed(path, kind)
+                except NotARecording:  # this one names the codec
+                    raise packed from None
         case detect.CAPTURE:
             return open_capture(path)
         case "":

@@ -17,6 +17,7 @@ from hotline.recordings import detect
 from hotline.recordings.types import (
     MAX_CHANNELS,
     RATES_HZ,
+    NotARecording,
     RecordingBroken,
     RecordingEmpty,
     Samples,
@@ -43,6 +44,8 @@ def open_packed(path: Path, kind: str) -> Stream:
     with _opened(path, kind) as container:
         track = _track(container, notes)
         context = track.codec_context
+        if context is None:
+            raise NotARecording(f"the codec of this {kind.upper()} is not known", what_to_do=_REPAIR)
         rate_hz, channels, codec = context.sample_rate, context.channels, context.name
         bits = _bits(context)
     if rate_hz not in RATES_HZ or not 1 <= channels <= MAX_CHANNELS:
@@ -109,7 +112,7 @@ def _blocks(path: Path, kind: str, channels: int, notes: list[str]) -> Iterator[
 
 def _pieces(path: Path, kind: str, channels: int, notes: list[str]) -> Iterator[Samples]:
     """What each packet holds. A packet that can't be decoded is left out, a file that breaks off ends there; both are noted."""
-    broken = 0
+    broken, is_empty = 0, True
     with _opened(path, kind) as container:
         packets = container.demux(_track(container, notes))
         while True:
@@ -126,10 +129,13 @@ def _pieces(path: Path, kind: str, channels: int, notes: list[str]) -> Iterator[
                 broken += 1
                 continue
             for frame in frames:
+                is_empty = False
                 if len(frame.layout.channels) != channels:
                     note(notes, "the number of channels changes: only what comes before is used")
                     return
                 yield _samples(frame)
+    if broken and is_empty:
+        raise RecordingBroken(f"none of its {broken} packets can be decoded", what_to_do=_REPAIR)
     if broken:
         note(notes, f"{broken} packets can't be decoded: left out")
 

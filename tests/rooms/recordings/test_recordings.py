@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hotline.recordings import types
 from hotline.recordings.files import caller_of, is_recording, open_recording
+from hotline.recordings.folders import recordings_in
 from hotline.recordings.plain import RawFormat, raw_format
 from hotline.recordings.types import NotARecording, PartyUnclear, RecordingBroken, RecordingEmpty, RecordingError
 from hotline.sound.codec import Codec, encode
@@ -152,7 +153,13 @@ def test_no_call_lasts_longer_than_half_a_day(tmp_path: Path, monkeypatch: pytes
     [
         ("wav", "adpcm_ima_wav", 8000, "wav", "adpcm_ima_wav", 0),
         ("wav", "adpcm_ms", 8000, "wav", "adpcm_ms", 0),
+        ("wav", "adpcm_yamaha", 8000, "wav", "adpcm_yamaha", 0),
         ("wav", "adpcm_g726", 8000, "wav", "g726", 0),
+        ("wav", "g722", 16_000, "wav", "g722", 0),
+        ("wav", "mp2", 16_000, "wav", "mp2", 0),
+        ("w64", "pcm_s16le", 8000, "w64", "pcm_s16le", 16),
+        ("caf", "pcm_alaw", 8000, "caf", "pcm_alaw", 8),
+        ("asf", "pcm_s16le", 8000, "asf", "pcm_s16le", 16),
         ("flac", "flac", 8000, "flac", "flac", 16),
         ("ogg", "libopus", 48_000, "ogg", "opus", 0),
         ("webm", "libopus", 48_000, "webm", "opus", 0),
@@ -178,6 +185,80 @@ def test_packed_recordings_are_read(  # noqa: PLR0913  each is a column
     heard = call.samples(0, 8000)
     loudest_hz = np.argmax(np.abs(np.fft.rfft(heard[4000:12_000])))
     assert loudest_hz == pytest.approx(440, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("tag", "bits", "stored"),
+    [
+        (1, 16, (TONE * 32767).astype(">i2").tobytes()),
+        (1, 24, (TONE * 8_388_607).astype(">i4").view(np.uint8).reshape(-1, 4)[:, 1:].tobytes()),
+        (1, 32, (TONE * 2_147_483_520).astype(">i4").tobytes()),
+        (3, 32, TONE.astype(">f4").tobytes()),
+        (6, 8, encode(TONE, Codec.PCMA)),
+    ],
+)
+def test_big_endian_wav_is_read(tmp_path: Path, tag: int, bits: int, stored: bytes) -> None:
+    head = b"fmt " + struct.pack(">IHHIIHH", 16, tag, 1, 8000, 8000 * bits // 8, bits // 8, bits)
+    content = b"RIFX" + struct.pack(">I", 36 + len(stored)) + b"WAVE" + head + b"data" + struct.pack(">I", len(stored)) + stored
+    call = open_recording(saved(tmp_path, content))
+    assert (call.kind, call.duration_ms) == ("wav", 3000)
+    assert np.allclose(call.samples(0), TONE, atol=0.02)
+
+
+def test_big_endian_wav_that_is_packed_is_refused(tmp_path: Path) -> None:
+    head = b"fmt " + struct.pack(">IHHIIHH", 16, 2, 1, 8000, 4000, 256, 4) + b"data" + struct.pack(">I", 400)
+    with pytest.raises(RecordingError, match=r"^ADPCM with 4 bits can't be read$"):
+        open_recording(saved(tmp_path, b"RIFX\0\0\0\0WAVE" + head + bytes(400)))
+
+
+@pytest.mark.parametrize(("tag", "name"), [(0x1234, "format 0x1234"), (0x704F, "Opus")])
+def test_a_codec_that_no_library_reads_is_named_with_the_way_out(tmp_path: Path, tag: int, name: str) -> None:
+    head = b"fmt " + struct.pack("<IHHIIHHH", 18, tag, 1, 8000, 4000, 10, 4, 0) + b"data" + struct.pack("<I", 4000)
+    with pytest.raises(RecordingError, match=f"^{name} with 4 bits can't be read$") as wrong:
+        open_recording(saved(tmp_path, b"RIFF\0\0\0\0WAVE" + head + bytes(4000)))
+    assert "ffmpeg -i FILE" in wrong.value.what_to_do
+    assert "sox FILE" in wrong.value.what_to_do
+
+
+def test_a_file_of_which_nothing_can_be_decoded_is_broken_not_empty(tmp_path: Path) -> None:
+    stored = packed("wav", "libmp3lame")
+    data = stored.index(b"data") + 8
+    with pytest.raises(RecordingBroken, match=r"none of its \d+ packets can be decoded"):
+        open_recording(saved(tmp_path, stored[:data] + b"\xff\xfb\xff\xff" * 500))
+
+
+def test_mp3_in_wav_is_read_with_its_encoders_padding(tmp_path: Path) -> None:
+    call = open_recording(saved(tmp_path, packed("wav", "libmp3lame")))
+    assert (call.kind, call.codec) == ("wav", "mp3")
+    assert 3000 <= call.duration_ms < 3300
+
+
+def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    for path, says in ((tmp_path, "a folder"), (tmp_path / "pipe", "a pipe"), (Path("/dev/zero"), "a device")):
+        with pytest.raises(NotARecording, match=says):
+            open_recording(path)
+        assert not is_recording(path)
+    with pytest.raises(OSError, match="symbolic links"):
+        open_recording(tmp_path / "circle")
+
+
+def test_a_folder_is_searched_without_waiting_for_pipes_or_running_in_circles(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.wav")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "back").symlink_to(tmp_path)
+    (tmp_path / "circle.wav").symlink_to("circle.wav")
+    saved(tmp_path / "deep", wav_header_and_samples(TONE, 8000), "call.wav")
+    assert recordings_in([tmp_path]).files == (tmp_path / "deep" / "call.wav",)
+
+
+def test_of_many_channels_left_and_right_are_the_first_two(tmp_path: Path) -> None:
+    call = open_recording(saved(tmp_path, wav_header_and_samples(np.stack([TONE, NOISE, TONE[::-1]], axis=1), 8000)))
+    with pytest.raises(PartyUnclear, match=r"^the file has 3 channels: no telling who calls$") as wrong:
+        caller_of(call)
+    assert "ffmpeg -i FILE -af pan=mono" in wrong.value.what_to_do
+    assert caller_of(call, "right") == 1
 
 
 def test_gsm_in_wav_is_read(tmp_path: Path) -> None:
