@@ -164,7 +164,8 @@ class Call:
             case Sounding():
                 await self._first_frame()
             case Committed() if news.handover is not None:
-                await self.paperwork.make_offer(news.handover, self.history, self._asked.beside(self.speaker.sounding))
+                waiting = self._asked.beside(self.speaker.sounding)
+                await self.paperwork.make_offer(news.handover, self.history, waiting, self.speaker.reply)
             case Said():
                 await self._show(news)
             case CallerBegan(start_ms=start_ms):

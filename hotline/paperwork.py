@@ -99,18 +99,25 @@ class Paperwork:
         metrics.SATISFACTION.of(str(rate.grade)).inc()
         self._enter(self.record.call_rated(self.start.call_id, rate.grade, rate.how))
 
-    async def make_offer(self, handover: HandOver, history: list[Exchange], unanswered: list[MaskedText]) -> None:
-        """Offer the call to the people, once; committed before it returns, unless the record is broken."""
+    async def make_offer(
+        self, handover: HandOver, history: list[Exchange], unanswered: list[MaskedText], reply: Reply | None = None
+    ) -> None:
+        """Offer the call to the people, once; committed before it returns, unless the record is broken.
+
+        reply: the one that hands over and is played to its end. When it answers, the first of the unanswered is answered.
+        """
         if self.offer is not None:
             return
         turns = [(written(exchange.caller.text), exchange.said) for exchange in history]
-        turns += [(written(question.text), "") for question in unanswered]
+        told = reply.told if reply is not None and reply.routed is not None and reply.routed.route in _ANSWERS else ""
+        turns += [(written(question.text), told if at == 0 else "") for at, question in enumerate(unanswered)]
+        answered = [exchange.said for exchange in history if exchange.route in _ANSWERS]
         self.offer = build_offer(
             call_id=self.start.call_id,
             tenant=self.start.tenant,
             reason=handover.reason,
             exchanges=turns,
-            answered=[exchange.said for exchange in history if exchange.route in _ANSWERS],
+            answered=[*answered, told] if told else answered,
             now=utc_now(),
             skill=handover.skill,
             urgent=handover.urgent,

@@ -41,6 +41,7 @@ class Reply:
     routed: Routed | None = None
     ending: HandOver | Close | AskedFor | None = None
     stamps: Stamps = field(default_factory=Stamps)
+    told: str = ""  # of the answer: what rests on an entry, or must be heard
     slow: bool = False
     cut: bool = False
     _pending: deque[Clause] = field(default_factory=deque)
@@ -74,6 +75,7 @@ class Reply:
                     case Clause():
                         self._first_clause(mouth.now_ms())
                         self._pending.append(step)
+                        self.told += step.text if step.source_ids or step.protected else ""
                     case HandOver():
                         self.ending = step
                         mouth.committed(self.reply_id, step)
