@@ -32,6 +32,9 @@ class Finding:
 _Rule = tuple[str, Callable[[str, str, MaskedText], Sequence[str]]]
 
 _EVERYBODYS = frozenset({"110", "119", "120", "122", "12345"})  # true without any passage
+_GUESS = re.compile(  # 六七十万, 十七八岁: no figure, and a statement all the same
+    "(?<![〇零一二两三四五六七八九幺])(?:一两|两三|三两|二三|三四|三五|四五|五六|六七|七八|八九)(?:[十百千万亿]+|工作日|[个天日年元块次份人岁倍周])"
+)
 _PLACEHOLDER = re.compile(r"〈[^〈〉]{1,12}〉")
 _PROMISE = re.compile(
     r"一定(?:能|会|可以|给您|帮您|赔|赢|办|通过|批|解决|没问题|行)|保证(?:您|你|能|会|给|让|可以|赔|通过|解决|办)|"
@@ -106,7 +109,8 @@ def _masked_echoed(said: str, _source: str, question: MaskedText) -> Sequence[st
 def _number(said: str, source: str, _question: MaskedText) -> Sequence[str]:
     known = figures(source)
     stated = figures(_PLACEHOLDER.sub("□", said))
-    return [figure.words for figure in stated if not _grounded(figure, known) and not _is_each(figure, source)]
+    wrong = [figure.words for figure in stated if not _grounded(figure, known) and not _is_each(figure, source)]
+    return wrong + [m.group() for m in _GUESS.finditer(said) if m.group() not in source]
 
 
 def _is_each(figure: Figure, source: str) -> bool:

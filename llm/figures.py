@@ -26,7 +26,7 @@ _H = f"[{_HANZI}十百千万亿]"
 _FIGURE = re.compile(
     rf"(?P<percent>百分之(?P<per_hanzi>{_H}+(?:点[{_HANZI}]+)?|[\d.]+)|(?P<per_digits>\d+(?:\.\d+)?)%)"
     r"|(?P<clock>\d{1,2}:\d{2})"
-    r"|(?P<line>0\d{2,3}[- ]\d{3,4}[- ]?\d{4})"
+    r"|(?P<line>0\d{2,3}(?:[- ]\d{3,4}[- ]?\d{4}|-\d{5,8})(?!\d))"
     rf"|(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<scale>[百千万亿]+)?(?P<rest>\d+|[{_HANZI}](?![{_HANZI}十百千]))?"
     rf"|(?P<hanzi>{_H}+)(?:点(?P<point>[{_HANZI}]+)(?![{_HANZI}十百分刻]))?"
 )
