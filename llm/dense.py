@@ -89,7 +89,7 @@ def text_vectors(
         if stopped():
             break
         if number % _TELL_EVERY == 0 and len(missing) > _TELL_EVERY:
-            tell(f"语义向量 {number}/{len(missing)}")
+            tell(f"语义向量 {number}，共 {len(missing)}")
         known[key] = embedder.embed(text)
     if missing:
         _write(file, known if len(known) <= _KEPT_AT_MOST else {key: known[key] for key in keys if key in known})
