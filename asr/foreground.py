@@ -27,7 +27,9 @@ class Foreground:
         self._loudest_db = -math.inf
 
     def weigh(self, probability: float, window: NDArray[np.float32], window_ms: float) -> float:
-        """The probability, or 0 where the window is too faint to be the caller."""
+        """The probability, or 0 where the window is too faint to be the caller. A probability that is none counts as silence."""
+        if not 0.0 <= probability <= 1.0:
+            return 0.0
         level_db = 10 * math.log10(float(np.dot(window, window)) / len(window) + 1e-12)
         self._loudest_db -= FORGET_DB_PER_S * window_ms / 1000
         if probability >= SPEECH:

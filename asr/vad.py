@@ -7,6 +7,7 @@ tones and music for speech.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,13 +78,16 @@ class SileroVad:
         self._quiet_windows = QUIET_WINDOWS
 
     def speech_probability(self, window: NDArray[np.float32]) -> float:
-        """Probability in [0, 1] that somebody speaks in these 256 samples."""
+        """Probability in [0, 1] that somebody speaks in these 256 samples. No number counts as silence, and is forgotten."""
         self._input[0, :SILERO_CONTEXT_SAMPLES] = self._input[0, -SILERO_CONTEXT_SAMPLES:]
         self._input[0, SILERO_CONTEXT_SAMPLES:] = window
         self._quiet_windows = self._quiet_windows + 1 if _is_quiet(window) else 0
         if self._quiet_windows > QUIET_WINDOWS:
             return 0.0
         probability, self._state = self._model.infer(self._input, self._state)
+        if not math.isfinite(probability):
+            self._input[:], self._state = 0.0, np.zeros_like(self._state)  # else every window from now on is none
+            return 0.0
         return probability
 
 
