@@ -77,7 +77,11 @@ _STAFF_AFTER = re.compile(r"号(?:的?)(?:话务|接线|坐席|座席|客服|工
 _ORDINAL_BEFORE = re.compile(r"第\s*$")
 _DOCUMENT_BEFORE = re.compile(r"[发字办函令规通税综〔\[(（]\s*$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_DATE = re.compile(r"(?:19|20)\d\d\s*[-./．]\s*(?:0?[1-9]|1[0-2])\s*[-./．]\s*(?:0?[1-9]|[12]\d|3[01])")
+_DATE = r"(?:19|20)\d\d\s*[-./．]\s*(?:0?[1-9]|1[0-2])\s*[-./．]\s*(?:0?[1-9]|[12]\d|3[01])(?!\d)"
+_DATES = re.compile(rf"{_DATE}(?:[\s,，、;；/|~～—–\-]{{1,5}}{_DATE})*")
+_LIST_MARKS = (re.compile(r"\s*[/／;；、|｜:：]\s*"), re.compile(r"\s*[,，]\s*"))
+_FIGURE = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,4}")
+_MONEY_WORDS = re.compile(r"费|价|钱|标准|档|金额|工资|补贴|补助|津贴|押金|租金|罚款|额度|限额|余额|面积|分数|成绩")
 _TRAIN = re.compile(r"[GDCZTKYSL]\d{1,4}")
 
 
@@ -210,9 +214,19 @@ def is_document(text: str, start: int, end: int, value: str) -> bool:
     return after_office and len(value) <= 8 and is_year(value[:4]) and text[end : end + 1] == "号"  # noqa: PLR2004  a year and a count
 
 
-def is_plain_date(words: str) -> bool:
-    """2023-05-01 as written."""
-    return _DATE.fullmatch(words) is not None
+def are_plain_dates(text: str, start: int, end: int) -> bool:
+    """2023-05-01 as written, or several."""
+    found = _DATES.match(text, start)
+    return found is not None and found.end() == end
+
+
+def are_figures(text: str, start: int, end: int) -> bool:
+    """费用100/200/300: a list of sums as written, round ones or after a word for money, that no cue announces."""
+    words, before = text[start:end], text[max(0, start - CUE_REACH) : start]
+    pieces = next((mark.split(words) for mark in _LIST_MARKS if mark.search(words)), [])
+    if not pieces or not all(map(_FIGURE.fullmatch, pieces)) or cue_before(text, start) is not None:
+        return False
+    return all(piece.endswith("0") for piece in pieces) or _MONEY_WORDS.search(before) is not None
 
 
 def is_year(value: str) -> bool:

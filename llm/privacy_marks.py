@@ -32,6 +32,8 @@ _N = r"[\d〇零一二三四五六七八九十]"
 _DATE = re.compile(
     rf"(?:{_N}{{2,4}}\s?年\s?)?(?:农历|阴历|阳历)?{_N}{{1,3}}\s?月(?:份)?(?:\s?初?{_N}{{1,3}}(?:\s?[日号])?)?|(?:19|20)\d\d[-./]\d{{1,2}}[-./]\d{{1,2}}"
 )
+_YEAR = re.compile(rf"(?:{_N}{{4}}|(?<!{_N}){_N}{{2}})\s?年(?!{_N}{{1,3}}\s?月)")
+_BORN_IN = re.compile(r"(?:出生(?:日期|年份|年月)?|生|生日)(?:就?是|为|于|在|[:：])\s?$")
 _BORN_AFTER = re.compile(r"\s?(?:我|他|她|才|就)?(?:出生|生的|生人|生日|的生日|生(?=$|[，,。、的]))")
 _BORN_BEFORE = re.compile(r"(?:出生|生日|生于|生辰)[^，,。！!？?]{0,6}$")
 
@@ -146,4 +148,8 @@ def _births(text: str, asked_for: Personal | None) -> list[Item]:
         before = _BORN_BEFORE.search(text[max(0, date.start() - 12) : date.start()])
         if asked_for is Personal.BIRTH_DATE or before or _BORN_AFTER.match(text, date.end()):
             found.append(Item(kind=Personal.BIRTH_DATE, start=date.start(), end=date.end(), value=date.group()))
+    for year in _YEAR.finditer(text):
+        before = _BORN_IN.search(text[max(0, year.start() - 8) : year.start()])
+        if asked_for is Personal.BIRTH_DATE or before or _BORN_AFTER.match(text, year.end()):
+            found.append(Item(kind=Personal.BIRTH_DATE, start=year.start(), end=year.end(), value=year.group()))
     return found

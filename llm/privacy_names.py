@@ -77,10 +77,11 @@ _WORDS_TEXT = """
     林业 林场 马虎 马桶 牛肉 龙虾 钟头 钟表 季节 季末 向来 向着 尚且 章程 康健 武器 武术 易燃 莫名 莫非 毕业 强制 顾家 顾不
     白白 白血 白内 白癜 史料 于今 江湖 江边 田里 田地 叶子 夏季 秋季 梅雨 苏醒 余款 余下 余生 邻居 石材 段落 雷同 雷电 汤药
     艾滋 贺卡 施暴 施肥 盛大 沈阳 柳州 郑重 严厉 管道 管线 管网 万能 万分 温泉 谢绝 谢罪 焦急 焦虑 席位 车祸 时常 阳性 阴性
-    骨折 何必 何苦 何况 何时 何地 何处
+    任性 常用 常住 常见 常规 常去 常来 常在 高管 黄牛 陈旧 骨折 何必 何苦 何况 何时 何地 何处
 """
 _WORDS = frozenset(_WORDS_TEXT.split())
 _ALONE = 2  # a surname and a mark
+_GIVEN = 2  # characters of a given name
 _KIN = re.compile(r"的(?:[妈爸儿女老爱邻家父母妻丈姐哥弟妹]|手机|电话|身份|微信|朋友|同事|代理|律师|委托)")
 _ROLE = re.compile(r".{0,2}(?:员|师|工人|户|者|区|市|县|村|镇|店|公司|局|所|院|站|厂|学|校|民|人|司机|生)")
 
@@ -88,6 +89,23 @@ _BEFORE_NUMBER = re.compile(
     rf"(?:^|[,，。、\s])(?=[\u4e00-\u9fff]{{2,3}}的?(?:手机|电话|身份证|微信)号?码?(?:就?是)?[\s,:]?{BARRIER})"
 )  # 罗小满电话〈…〉
 _AND_NUMBER = re.compile(rf"^[\s嗯呃啊]*(?=[\u4e00-\u9fff]{{2,4}}[\s，,、]{{1,2}}{BARRIER})")  # 邵一鸣，〈…〉
+_OWNED = re.compile(
+    r"的(?:身份证|护照|通行证|医保|社保|居住证|暂住证|户口|户籍|驾照|驾驶证|行驶证|房产证|不动产|银行卡|工资卡|存折|病历|诊断书|准考证|学生证|毕业证|学历|档案|"
+    r"出生证|结婚证|离婚证|残疾证|老年证|退休证|退役证|低保证|死亡证|名字|名义|签名|签字|户头|账户|账号|名下)|名下"
+)
+_OWNER_LEAD = re.compile(
+    r"(?:[天后前了到着过在用拿持凭帮替代为办补查交看丢捡偷拍传带有以由从同或还但份填写签挂户所]|关于|以及|因为|登记)$"
+)
+_PLACES_TEXT = """
+    张北 张掖 唐山 汤阴 黄山 黄石 黄冈 黄骅 金华 金昌 金门 金坛 江门 江阴 江津 江宁 江苏 江西 白山 白银 白城 文山 文昌 武汉
+    武威 武昌 武夷山 常熟 常德 安阳 安庆 安顺 安康 安徽 安国 邢台 许昌 毕节 孟买 高邮 高雄 高密 康定 吕梁 侯马 曲靖 曲阜 鲁山
+    万宁 龙岩 洪湖 石狮 石林 马鞍山 马来 莫斯科 钟祥 任丘 徐水 温岭 林芝 陆丰 陆良 韩国 韩城 蒙古 萧山 余姚 余杭 薛城 章丘
+    乔木 向阳 常山 常宁 常平 孟加拉 吴江 吴中 郑东 程江 贾汪 谢通门
+"""
+_PLACES = frozenset(_PLACES_TEXT.split())
+_PLACE_ENDS = "州市县省区镇村口庄港岛界色人"
+_OWN = re.compile(r"(?:^|[，,。！!？?\s喂]|[您你]好)我(?=[\u4e00-\u9fff]{2,3}[啊呀哈嘛哦啦]?(?:$|[，,。！!？?\s]))")
+_SAID_ALONE = re.compile(r"[啊呀哈嘛哦啦]?(?:$|[，,。！!？?\s])")
 _OF = re.compile("的")
 _PHRASE = re.compile(r"(?:(?![是就])[\u4e00-\u9fff])*$")
 _PHRASE_CHARS = 6
@@ -107,6 +125,8 @@ def find_names(text: str, asked_for: Personal | None, *, named: bool) -> list[It
     found += [_titled(text, title.start()) for title in _TITLE.finditer(text)]
     found += [_name_at(text, cue.end(), sure=False, apart=True) for cue in _KIN_CUE.finditer(text)]
     found += [_full_titled(text, title.start()) for title in _TITLE.finditer(text)]
+    found += [_owner(text, thing.start()) for thing in _OWNED.finditer(text)]
+    found += [_alone(text, own.end()) for own in _OWN.finditer(text)]
     found += [_familiar(text, form.end()) for form in _FAMILIAR.finditer(text)]
     found += [_from_elsewhere(text, cue.end()) for cue in _STRONG.finditer(text)]
     names = _spelled_names(text) if not any(found) else []
@@ -171,6 +191,39 @@ def _full_titled(text: str, at: int) -> Item | None:
             continue
         return Item(kind=Personal.NAME, start=start, end=at, value=name)
     return None
+
+
+def _owner(text: str, at: int) -> Item | None:
+    """刘洋的身份证: a name before a document or a signature, which a place or a word may be, too."""
+    for size in (4, 3, 2):
+        start = at - size
+        name = text[max(0, start) : at]
+        surname = 2 if name[:2] in DOUBLE else 1
+        if start < 0 or not 0 < size - surname <= _GIVEN or (surname == 1 and name[0] not in COMMON):
+            continue
+        if name[-1] in _PLACE_ENDS or not _is_name(name) or not _may_begin(text, start):
+            continue
+        return Item(kind=Personal.NAME, start=start, end=at, value=name)
+    return None
+
+
+def _may_begin(text: str, start: int) -> bool:
+    before = text[max(0, start - 2) : start]
+    after_kin = any(kin.end() == start for kin in _KIN_CUE.finditer(text, max(0, start - 3), start))
+    return after_kin or _LEAD.search(before) is not None or _OWNER_LEAD.search(before) is not None
+
+
+def _is_name(name: str) -> bool:
+    """Neither a place nor a word nor a trade."""
+    if not re.fullmatch("[\u4e00-\u9fff]+", name) or name in _PLACES or name[:2] in _WORDS:
+        return False
+    return not (_NOT_NAMES.match(name) or _ENDS.search(name[1:]) or _ROLE.fullmatch(name[1:]))
+
+
+def _alone(text: str, at: int) -> Item | None:
+    """我刘洋啊: nothing else is said."""
+    item = _name_at(text, at, sure=False, apart=True)
+    return item if item and _SAID_ALONE.match(text, item.end) and _is_name(item.value) else None
 
 
 def _familiar(text: str, at: int) -> Item | None:

@@ -91,7 +91,7 @@ class _Reader:
     def read(self, run: Run) -> None:
         """Mask what is personal in one run."""
         run = self._without_word(run)
-        if self._continue(run) or self._correct(run):
+        if self._continue(run) or self._correct(run) or self._are_dates(run.start, run.end):
             return
         start = len(self.items)
         rest: list[Segment] = []
@@ -217,14 +217,23 @@ class _Reader:
             chat = kinds.announced(text, start, digits=digits) in {Personal.QQ, Personal.WECHAT}  # QQ号12345
             return not chat and not (awaited and is_all_said(text, start, end))
         named = (
-            (kinds.is_plain_date(text[start:end]) and kinds.cue_before(text, start) is not Personal.BIRTH_DATE)
+            self._are_dates(start, end)
+            or (self._asked_for is None and kinds.are_figures(text, start, end))
             or kinds.is_document(text, start, end, "".join(s.value for s in rest))
             or all(kinds.is_train(s.value) for s in rest)
-            or (all(kinds.is_year(s.value) for s in rest) and text[end : end + 1] in {"年", "级", "届"})
+            or (all(kinds.is_year(s.value) for s in rest) and (text[end : end + 1] in {"年", "级", "届"} or self._are_years(rest)))
             or (kinds.amount_follows(text, end) and digits <= _AMOUNT_DIGITS)
             or (kinds.ordinal_precedes(text, start) and max(s.digits for s in rest) < _ARTICLE_DIGITS)
         )
         return named or (digits < kinds.SURE_DIGITS and self._is_small_matter(start, end))
+
+    def _are_dates(self, start: int, end: int) -> bool:
+        """Dates as written, and nobody's birth."""
+        return kinds.are_plain_dates(self._text, start, end) and kinds.cue_before(self._text, start) is not Personal.BIRTH_DATE
+
+    def _are_years(self, years: Sequence[Segment]) -> bool:
+        """2019/2020/2021, which nothing announces."""
+        return len(years) > 1 and self._asked_for is None and kinds.cue_before(self._text, years[0].start) is None
 
     def _is_small_matter(self, start: int, end: int) -> bool:
         """Few digits with a unit, after 第, as money, or of plates that may not drive today."""

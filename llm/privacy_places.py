@@ -71,6 +71,8 @@ def _groups(text: str) -> list[tuple[int, int, str]]:
             tail = more.match(text, end)
             if tail and (more is _TAIL or not part.group().endswith(("室", "层", "楼")) or part.group().endswith("号楼")):
                 end = tail.end()
+                if more is _ROOM and "单元" in units and text[end : end + 1] not in {"楼", "层", "户"}:
+                    units += "室"
         if units.endswith(("楼", "层")) and (door := _DOOR.match(text, end)):
             end, units = door.end(), units + "室"
         groups.append((start, end, units))
@@ -86,4 +88,6 @@ def _is_home(left: str, units: str, *, cued: bool) -> bool:
         return numbered and len(left) > 1 and _ROAD_END.search(left) is not None
     place = _PLACE.search(left, 1)
     exact = "室" in units or "单元" in units
-    return cued or (place is not None and (exact or not left.startswith(("小区", "社区", "园区")))) or (exact and bool(left))
+    if cued or (exact and (bool(left) or ("室" in units and "单元" in units))):
+        return True
+    return place is not None and not left.startswith(("小区", "社区", "园区"))

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from hotline.zh.numerals import DIGIT_OF
+from hotline.zh.numerals import DIGIT_OF, parse_number
 
 BARRIER = "\ue000"  # stands for a placeholder that is there already: nothing is found in it, nothing looks across it
 
@@ -60,10 +60,21 @@ _LATIN_DIGITS = {
 _LATIN_FILLERS = frozenset({"uh", "um", "er", "erm", "ah", "and", "then", "dash", "hyphen", "space", "is", "plus"})
 _NAMES_OF_ACCOUNTS = frozenset({"qq", "vx", "wx"})
 _TIMES = {"double": 2, "triple": 3}
+_PAUSE = r"[\s,，、。\-—嗯呃啊]{0,3}"
+_HEAD = rf"(?>一百[三四五六七八九]十{_ONES}?)"
+_LAST_PLACES = rf"{_ONES}?十(?:{_ONES}(?!千))?|零?{_ONES}(?![千百十])"
+_THOUSANDS = rf"(?>[一二两三四五六七八九]千(?:{_ONES}百|零)?(?:{_LAST_PLACES})?)"  # 一千二百三十四
+_IN_UNITS = (  # 一百三十九，一千二百三十四，五千六百七十八: a mobile number read as three amounts
+    rf"(?:{_HEAD}亿?{_PAUSE}(?:{_THOUSANDS}|{_ANY_DIGIT}{{4}})|{_ANY_DIGIT}{{3}}{_PAUSE}{_THOUSANDS})万?{_PAUSE}(?:{_THOUSANDS}|{_ANY_DIGIT}{{4}})"
+    rf"|{_ANY_DIGIT}{{3}}{_PAUSE}{_ANY_DIGIT}{{4}}{_PAUSE}{_THOUSANDS}"
+)
+_AMOUNT_IN_UNITS = re.compile(rf"{_HEAD}|{_THOUSANDS}|{_ANY_DIGIT}")
 
 _TOKEN = re.compile(
     rf"(?P<barrier>{BARRIER}+)"
-    rf"|(?P<hundred>一百[三四五六七八九]十{_ONES}?(?=[\s,，]?(?:{_ANY_DIGIT}[\s,，]?){{4}}))"
+    r"|(?P<clock>(?:(?<=[-/.．]\d\d\s)|(?<=[-/.．]\d\s))(?:[01]?\d|2[0-3])[:：][0-5]\d(?:[:：][0-5]\d)?(?!\d))"
+    rf"|(?P<units>(?:{_IN_UNITS})(?![元块]|人(?!民)))"
+    rf"|(?P<hundred>{_HEAD}(?=[\s,，]?(?:{_ANY_DIGIT}[\s,，]?){{4}}))"
     rf"|(?P<times>(?:{_COUNT}个|[双])(?:{_ANY_DIGIT})(?![十百千万亿点]))"
     rf"|(?P<places>(?:最?后|前|头|末)?面?[一二两三四五六七八九\d]位(?:数字?)?)"
     rf"|(?P<ten>{_ONES}?十{_ONES}?(?![百千万亿]))"
@@ -71,12 +82,15 @@ _TOKEN = re.compile(
     rf"|(?P<latin>[A-Za-z]+)"
     rf"|(?P<filler>{'|'.join(sorted(_FILLERS, key=len, reverse=True))})"
     rf"|(?P<two>两(?![年个次天月日块百千万亿位人种件点小分家口]))"
+    rf"|(?P<mark>(?<={_ANY_DIGIT}{{3}})[:：#&^`'’\"”<>](?={_ANY_DIGIT}{{3}}))"
     rf"|(?P<digit>{_ANY_DIGIT})"
     rf"|(?P<sound>[{''.join(SOUNDS)}])"
     r"|(?P<separator>[\s,，、。.·_/|\\*;；\-—–－~…()（）]|[\x00-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff])",
 )
 _SORTS = {
     "barrier": Sort.OTHER,
+    "clock": Sort.OTHER,  # after a date
+    "units": Sort.DIGIT,
     "hundred": Sort.DIGIT,
     "times": Sort.DIGIT,
     "places": Sort.FILLER,
@@ -86,6 +100,7 @@ _SORTS = {
     "two": Sort.DIGIT,
     "digit": Sort.DIGIT,
     "sound": Sort.SOUND,
+    "mark": Sort.SEPARATOR,  # no time of day has three digits
     "separator": Sort.SEPARATOR,
 }
 _SPELLED_OUT = 4  # letters in a row that touch a digit: part of a code such as 91420100MA00
@@ -120,17 +135,18 @@ def _read(match: re.Match[str]) -> list[Token]:
 
 def _value(group: str, word: str) -> str:
     match group:
-        case "digit" | "two":
-            return digit_of(word)
+        case "digit" | "two" | "sound":
+            return SOUNDS.get(word) or digit_of(word)
         case "times":
             return digit_of(word[-1]) * (2 if word[0] == "双" else int(digit_of(word[0])))
+        case "units":
+            amounts = _AMOUNT_IN_UNITS.findall(word)
+            return "".join(digit_of(each) if len(each) == 1 else str(parse_number(each)) for each in amounts)
         case "hundred":
             return "1" + digit_of(word[2]) + (digit_of(word[4]) if len(word) > 4 else "0")  # noqa: PLR2004  一百三十九
         case "ten":
             left, _, right = word.partition("十")
             return (digit_of(left) if left else "1") + (digit_of(right) if right else "0")
-        case "sound":
-            return SOUNDS[word]
         case _:
             return "X" if group == "cross" else ""
 
