@@ -6,20 +6,23 @@ Its siblings: `kb_search.py`, `kb_trial.py` (test sets), `kb_build.py` (everythi
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hotline.clock import utc_now
-from hotline.config import Settings
+from hotline.config import Settings, knowledge_folder
 from hotline.models import resolve
 from hotline.paths import cache_dir, configs_dir
 from llm import knowledge
 from llm.gate_words import WORDS_AT, load_words
 from llm.intents import IntentsWrong
 from llm.intents_build import read_intents
-from llm.knowledge_file import Fault
+from llm.knowledge_file import Fault, Placed
 from llm.knowledge_review import articles_of, review
 from llm.laws import LawTable, open_laws
 from llm.types import Entry, KnowledgeWrong
@@ -29,7 +32,7 @@ LAWS = "china-laws"
 
 def folder_of(settings: Settings, named: Path | None) -> Path:
     """The folder that a command is about: the named one, else the settings' own."""
-    return named or configs_dir() / settings.answering.knowledge_dir
+    return named or knowledge_folder(settings)
 
 
 def schema_of() -> Path:
@@ -58,7 +61,7 @@ def check_kb(folder: Path, *, as_json: bool = False, articles: bool = False, wit
     found = knowledge.examine(folder, schema=schema_of())
     with contextlib.nullcontext() if without_laws else the_laws() as laws:
         faults = [*found.faults, *knowledge.expired(found.placed, today), *review(found.placed, laws, today)]
-        faults += _side_faults(folder, [each.entry for each in found.placed])
+        faults += _side_faults(folder, found.placed)
         if articles and laws:
             for each in found.placed:
                 for ref, text in articles_of(each, laws, today):
@@ -72,26 +75,55 @@ def check_kb(folder: Path, *, as_json: bool = False, articles: bool = False, wit
         for fault in faults:
             say(f"{'note: ' if fault.note else ''}{fault}")
         topics = {each.entry.topic for each in found.placed}
-        files = {each.file for each in found.placed}
-        counted = f"{len(found.placed)} entries, {len(topics)} topics, {_count(len(files), 'file')} in {folder}"
+        counted = f"{len(found.placed)} entries, {len(topics)} topics, {_count(found.files, 'file')} in {folder}"
         say(f"{counted}: {_count(wrong, 'fault')}, {_count(len(faults) - wrong, 'note')}")
         if without_laws:
             say("sources were not looked up in the law table")
     return 1 if wrong else 0
 
 
-def _side_faults(folder: Path, entries: Sequence[Entry]) -> Iterator[Fault]:
-    """Of what lies beside the entries: intents and the gate's words."""
-    checks: list[tuple[Path, Callable[[Path], object]]] = [
-        (folder / "intents", lambda place: read_intents(place, entries, schema=schema_of().with_name("intents.schema.json"))),
-        (folder / WORDS_AT, lambda place: load_words(place, schema_of().with_name("gate.schema.json"))),
-    ]
-    for place, check in checks:
+def _side_faults(folder: Path, placed: Sequence[Placed]) -> Iterator[Fault]:
+    """Of what lies beside the entries: intents and the gate's words. An own knowledge base needs neither."""
+    if (words := folder / WORDS_AT).exists():
         try:
-            if place.exists():
-                check(place)
-        except (IntentsWrong, KnowledgeWrong) as wrong:
-            yield Fault(file=place.name, line=0, where="", problem=str(wrong), mend="mend it there, then check again")
+            load_words(words, schema_of().with_name("gate.schema.json"))
+        except KnowledgeWrong as wrong:
+            yield Fault(file=words.name, line=0, where="", problem=str(wrong), mend="mend it there, then check again")
+    if (intents := folder / "intents").exists():
+        try:
+            known = read_intents(intents, (), schema=schema_of().with_name("intents.schema.json")).titles["matter"]
+        except IntentsWrong as wrong:
+            yield Fault(file=intents.name, line=0, where="", problem=str(wrong), mend="mend it there, then check again")
+        else:
+            yield from _unknown_intents(placed, list(known))
+            yield from _no_intents(placed)
+
+
+def _unknown_intents(placed: Sequence[Placed], known: Sequence[str]) -> Iterator[Fault]:
+    """One that a file names for all its entries is told once."""
+    told = set()
+    for each in placed:
+        name, is_files = each.entry.intent, "intent" in each.above
+        if not name or name in known or (is_files and each.file in told):
+            continue
+        if is_files:
+            told.add(each.file)
+        near = difflib.get_close_matches(name, known, n=1)
+        mend = f"write {near[0]!r}" if near else f"add it to intents/, or write one of {', '.join(known)}"
+        fault = each.fault("intent", f"no intent is called {name!r}", mend)
+        yield replace(fault, where="field intent") if is_files else fault
+
+
+def _no_intents(placed: Sequence[Placed]) -> Iterator[Fault]:
+    """Told once for each file."""
+    lacking: dict[str, list[Placed]] = defaultdict(list)
+    for each in placed:
+        if not each.entry.intent:
+            lacking[each.file].append(each)
+    for entries in lacking.values():
+        more = f", and {len(entries) - 1} more" if entries[1:] else ""
+        mend = "write 'intent:' with a name of intents/ there, or once at the top of the file"
+        yield entries[0].fault("", f"names no intent{more}: agents are not told what such a call is about", mend, note=True)
 
 
 def _row(fault: Fault) -> dict[str, object]:

@@ -22,10 +22,14 @@ _TOLD_AT_MOST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """A knowledge folder as it is: the entries without a fault of their own, in the files' order, and every fault."""
+    """A knowledge folder as it is: the entries without a fault of their own, in the files' order, and every fault.
+
+    files: how many were read.
+    """
 
     placed: tuple[Placed, ...]
     faults: tuple[Fault, ...]
+    files: int
 
 
 def load(
@@ -65,7 +69,7 @@ def examine(folder: Path, *, schema: Path | None = None) -> Examined:
         placed += entries
         faults += wrong
     faults += [*_dates(placed), *_ids(placed), *_wordings(placed), *_questions(placed)]
-    return Examined(placed=tuple(placed), faults=tuple(faults))
+    return Examined(placed=tuple(placed), faults=tuple(faults), files=len(files))
 
 
 def is_valid(entry: Entry, today: dt.date | None) -> bool:

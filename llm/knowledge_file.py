@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import yaml
 
 from llm.knowledge_mends import told
+from llm.knowledge_yaml import Lines, NotYaml, Step, read_yaml, typed_wrong
 from llm.types import Entry, KnowledgeWrong, LawRef
 
 SAMPLE_SOURCE = "样例，须由运营方替换"
-
-_Step = str | int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +41,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """An entry and where it stands. lines: of its fields and, as paraphrases/0 or source/1, of their items."""
+    """An entry and where it stands. lines: of its fields and, as paraphrases/0 or source/1, of their items.
+
+    above: fields that it has from the top of the file, with their lines there.
+    """
 
     entry: Entry
     file: str
     lines: Mapping[str, int]
+    above: frozenset[str] = frozenset()
 
     def fault(self, field: str, problem: str, mend: str, *, note: bool = False) -> Fault:
         """A fault of this entry. field: as in lines, empty for the entry itself."""
@@ -60,26 +62,24 @@ def read_file(file: Path, schema: Path) -> tuple[list[Placed], list[Fault]]:
     """Everything in one file. A file with faults gives the entries that have none. Raises KnowledgeWrong for a broken schema."""
     rules = _validator(schema)
     try:
-        loader = _TextDates(file.read_text("utf-8"))
-        try:
-            root = loader.get_single_node()
-            document = loader.construct_document(root) if root else None
-        finally:
-            loader.dispose()
-    except yaml.YAMLError as broken:
-        mark = getattr(broken, "problem_mark", None)
-        return [], [_file_fault(file, "not valid YAML", "check the indentation and the colons", mark.line + 1 if mark else 0)]
-    except (OSError, UnicodeDecodeError):
-        return [], [_file_fault(file, "cannot be read", "save it as UTF-8 text")]
-    lines = _Lines(root)
+        document, lines, text = read_yaml(file)
+    except NotYaml as broken:
+        return [], [_file_fault(file, broken.problem, broken.mend, broken.line)]
+    if not isinstance(document, dict):
+        return [], [_no_fields(file, document, text, lines)]
     complaints = [fault for error in rules.iter_errors(document) for fault in _faults(file, document, lines, error)]
     faults = sorted(dict.fromkeys([*_twice(file, document, lines), *complaints]), key=lambda fault: fault.line)
-    if not isinstance(document, dict) or not isinstance(document.get("entries"), list):
+    if not isinstance(document.get("entries"), list):
         return [], faults
     wrong = {fault.where.split(",")[0] for fault in faults}
     sound = [(n, each) for n, each in enumerate(document["entries"]) if _entry_name(document, n) not in wrong]
     shared = {key: str(document.get(key, "")) for key in ("region", "intent")}
-    return [Placed(entry=_entry(each, shared), file=file.name, lines=lines.below("entries", n)) for n, each in sound], faults
+    above = {key: lines.of([key]) for key in shared if key in document}
+    placed = []
+    for n, each in sound:
+        own = {"id": lines.of(["entries", n])} | lines.below("entries", n)  # an id may be taken over with <<
+        placed.append(Placed(entry=_entry(each, shared), file=file.name, lines=above | own, above=frozenset(above) - set(each)))
+    return placed, faults
 
 
 @functools.cache
@@ -89,15 +89,6 @@ def _validator(schema: Path) -> jsonschema.Draft202012Validator:
     except (OSError, ValueError):
         raise KnowledgeWrong(f"{schema}: the schema of knowledge files is missing or broken; restore it") from None
     return jsonschema.Draft202012Validator(rules, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
-
-
-class _TextDates(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the fast one where it is built
-    """YAML without its idea of dates: the schema wants to see what was written."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012  the loader's own way
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
 
 
 def _entry(fields: Mapping[str, Any], shared: Mapping[str, str]) -> Entry:
@@ -119,50 +110,18 @@ def _entry(fields: Mapping[str, Any], shared: Mapping[str, str]) -> Entry:
 # ---------------------------------------------------------------- places
 
 
-class _Lines:
-    """Where each part of a document stands."""
-
-    def __init__(self, root: yaml.Node | None) -> None:
-        self._lines: dict[tuple[_Step, ...], int] = {}
-        self.twice: list[tuple[tuple[_Step, ...], int, int]] = []
-        if root:
-            self._walk(root, ())
-
-    def _walk(self, node: yaml.Node, path: tuple[_Step, ...]) -> None:
-        self._lines.setdefault(path, node.start_mark.line + 1)
-        if isinstance(node, yaml.SequenceNode):
-            for number, child in enumerate(node.value):
-                self._walk(child, (*path, number))
-        elif isinstance(node, yaml.MappingNode):
-            for key, child in node.value:
-                step, line = str(key.value), key.start_mark.line + 1
-                if (*path, step) in self._lines:
-                    self.twice.append(((*path, step), self._lines[*path, step], line))
-                self._lines[*path, step] = line
-                self._walk(child, (*path, step))
-
-    def of(self, path: Sequence[_Step]) -> int:
-        """The line of this part, or of the nearest around it. 0: of nothing."""
-        return next((self._lines[tuple(path[:n])] for n in range(len(path), -1, -1) if tuple(path[:n]) in self._lines), 0)
-
-    def below(self, *path: _Step) -> dict[str, int]:
-        """The lines of the parts of one part, by their path from there."""
-        deep = len(path)
-        return {"/".join(map(str, at[deep:])): line for at, line in self._lines.items() if at[:deep] == path and len(at) > deep}
-
-
 def _entry_name(document: Mapping[str, Any], number: int) -> str:
     fields = document["entries"][number]
     name = fields.get("id") if isinstance(fields, dict) else None
     return f"entry {name or f'number {number + 1}'}"
 
 
-def _named(path: Sequence[_Step]) -> str:
+def _named(path: Sequence[Step]) -> str:
     """, field paraphrases item 2."""
     return "".join(f" item {int(part) + 1}" if str(part).isdecimal() else f", field {part}" for part in path)
 
 
-def _where(document: object, path: Sequence[_Step]) -> str:
+def _where(document: object, path: Sequence[Step]) -> str:
     """Where in the file, by the entry's id where it has one."""
     if not isinstance(document, dict) or len(path) < 2 or path[0] != "entries":  # noqa: PLR2004  entries, index
         return f"field {path[0]}" if path else "top of the file"
@@ -176,7 +135,16 @@ def _file_fault(file: Path, problem: str, mend: str, line: int = 0) -> Fault:
     return Fault(file=file.name, line=line, where="", problem=problem, mend=mend)
 
 
-def _twice(file: Path, document: object, lines: _Lines) -> Iterator[Fault]:
+def _no_fields(file: Path, document: object, text: str, lines: Lines) -> Fault:
+    if document is None:
+        return _file_fault(file, "holds no entries", "write 'entries:' and the first one below it, or remove the file")
+    if slip := typed_wrong(text):
+        return _file_fault(file, slip.problem, slip.mend, slip.line)
+    what = "a list" if isinstance(document, list) else "a text"
+    return _file_fault(file, f"{what} stands there alone", "write 'entries:' above the entries, and indent them", lines.of([]))
+
+
+def _twice(file: Path, document: object, lines: Lines) -> Iterator[Fault]:
     """YAML takes the last of two equal fields and says nothing."""
     for path, first, second in lines.twice:
         yield Fault(
@@ -188,7 +156,7 @@ def _twice(file: Path, document: object, lines: _Lines) -> Iterator[Fault]:
         )
 
 
-def _faults(file: Path, document: object, lines: _Lines, error: jsonschema.ValidationError) -> Iterator[Fault]:
+def _faults(file: Path, document: object, lines: Lines, error: jsonschema.ValidationError) -> Iterator[Fault]:
     path = list(error.absolute_path)
     for problem, mend, step in told(error):
         at = lines.of([*path, step] if step else path)

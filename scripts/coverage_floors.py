@@ -35,6 +35,7 @@ EVERY_BRANCH = (
     "hotline/zh/script.py",
     "hotline/zh/skeleton.py",
     "llm/clauses.py",
+    "llm/knowledge_yaml.py",
 )
 
 

@@ -117,6 +117,83 @@ def test_intents_and_the_gates_words_are_checked_too(folder: Path, capsys: pytes
     assert "2 faults" in out
 
 
+INTENTS = """axis: matter
+intents:
+  - name: household
+    title: 户籍
+    examples: [小孩上户口, 集体户口怎么弄, 改民族, 户口簿丢了, 落户政策是什么]
+  - name: service_hall
+    title: 大厅
+    examples: [大厅在哪里, 大厅电话多少, 去大厅怎么坐车, 大厅排队久吗, 大厅能停车吗]
+"""
+KINDS = INTENTS.replace("matter", "kind").replace("household", "ask").replace("service_hall", "complain")
+
+
+@pytest.fixture
+def with_intents(folder: Path) -> Path:
+    (folder / "intents").mkdir()
+    (folder / "intents" / "matters.yaml").write_text(INTENTS, "utf-8")
+    (folder / "intents" / "kinds.yaml").write_text(KINDS, "utf-8")
+    return folder
+
+
+def test_an_own_knowledge_base_needs_no_intents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no faults, no notes" in typed(capsys, "check", folder, "--without-laws")[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            ("", ""),
+            (
+                "note: a.yaml, line 3: entry hall-hours: names no intent, and 2 more: agents are not told what such a call is "
+                "about; write 'intent:' with a name of intents/ there, or once at the top of the file"
+            ),
+        ),
+        (
+            ("    topic: 户口\n", "    topic: 户口\n    intent: household\n"),
+            (
+                "note: a.yaml, line 3: entry hall-hours: names no intent: agents are not told what such a call is about; "
+                "write 'intent:' with a name of intents/ there, or once at the top of the file"
+            ),
+        ),
+        (
+            ("region: 样例市\n", "region: 样例市\nintent: househld\n"),
+            "a.yaml, line 2: field intent: no intent is called 'househld'; write 'household'",
+        ),
+        (
+            ("    topic: 大厅\n", "    topic: 大厅\n    intent: sky\n"),
+            (
+                "a.yaml, line 5: entry hall-hours, field intent: no intent is called 'sky'; "
+                "add it to intents/, or write one of household, service_hall"
+            ),
+        ),
+    ],
+)
+def test_an_intent_that_lacks_or_is_unknown_is_told_with_its_line(
+    with_intents: Path, capsys: pytest.CaptureFixture[str], change: tuple[str, str], told: str
+) -> None:
+    (with_intents / "a.yaml").write_text(GOOD.replace(*change) if change[0] else GOOD, "utf-8")
+    code, out = typed(capsys, "check", with_intents, "--without-laws")
+    assert (told in out.splitlines(), code) == (True, 0 if told.startswith("note") else 1)
+    assert out.count("no intent is called") == (not told.startswith("note"))
+
+
+def test_an_entrys_own_intent_goes_before_the_files(with_intents: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GOOD.replace("region: 样例市\n", "region: 样例市\nintent: household\n")
+    (with_intents / "a.yaml").write_text(text.replace("    topic: 大厅\n", "    topic: 大厅\n    intent: service_hal\n"), "utf-8")
+    (told, *_) = typed(capsys, "check", with_intents, "--without-laws")[1].splitlines()
+    assert told == "a.yaml, line 6: entry hall-hours, field intent: no intent is called 'service_hal'; write 'service_hall'"
+
+
+def test_a_file_that_is_broken_is_still_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "a.yaml").write_text("entries：\n", "utf-8")
+    code, out = typed(capsys, "check", folder, "--without-laws")
+    assert code == 1
+    assert f"0 entries, 0 topics, 1 file in {folder}: 1 fault, no notes" in out
+
+
 def test_without_the_law_table_it_says_what_to_pull(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -236,7 +313,8 @@ def test_entries_are_exported_with_sources_and_validity(folder: Path, capsys: py
     assert "## 大厅\n\n### 政务大厅几点上班\n\n八点半上班。" in book
     assert typed(capsys, "export", "--dir", folder, "--format", "csv", "--out", tmp_path / "kb.csv") == (0, "")
     assert (tmp_path / "kb.csv").read_bytes().startswith(b"\xef\xbb\xbfid,")
-    assert main(["kb", "export", "--dir", str(folder), "--out", str(tmp_path / "no" / "where")]) == 1
+    assert typed(capsys, "export", "--dir", folder, "--out", tmp_path / "new" / "kb.jsonl")[0] == 0  # the folder is made
+    assert (tmp_path / "new" / "kb.jsonl").read_text("utf-8") == lines
 
 
 def test_a_spreadsheet_computes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -170,36 +170,28 @@ def another(name: str = "park", **changes: str) -> str:
     [
         (
             {"a": with_source("{law: 劳动法, article: 50, version: 2018-12-29}")},
-            [
-                (
-                    "a.yaml, line 9: entry hall, field source, field article: 50 is not text (put it in quotes); "
-                    "correct it as configs/schema/kb.schema.json says"
-                )
-            ],
+            ["a.yaml, line 9: entry hall, field source, field article: 50 is not text; write it as 第五十条"],
         ),
         (
             {"a": with_source("{law: 劳动法, article: 第50条, version: 2018-12-29}")},
-            [
-                (
-                    "a.yaml, line 9: entry hall, field source, field article: '第50条' is no article; "
-                    "write it as 第八十二条 or 第一百二十条之一"
-                )
-            ],
+            ["a.yaml, line 9: entry hall, field source, field article: '第50条' is no article; write it as 第五十条"],
         ),
         (
             {"a": with_source("{law: 劳动法, artikel: 第五十条, version: 2018}")},
             [
                 "a.yaml, line 9: entry hall, field source: unknown field 'artikel'; write 'article'",
                 "a.yaml, line 9: entry hall, field source: lacks 'article'; add the missing field",
-                (
-                    "a.yaml, line 9: entry hall, field source, field version: 2018 is not text (put it in quotes); "
-                    "correct it as configs/schema/kb.schema.json says"
-                ),
+                "a.yaml, line 9: entry hall, field source, field version: 2018 is not text; write the date as 2026-01-31",
             ],
         ),
         (
             {"a": with_source("[]")},
-            ["a.yaml, line 9: entry hall, field source: has 0 items, at least 1; add more, as callers say it"],
+            [
+                (
+                    "a.yaml, line 9: entry hall, field source: has 0 items, at least 1; "
+                    "write your rule's title and number, an article of a law, or: sample"
+                )
+            ],
         ),
         (
             {"a": GOOD + "    answer: 九点上班。\n"},
