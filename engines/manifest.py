@@ -154,7 +154,7 @@ def hash_files(folder: Path) -> tuple[HashedFile, ...]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
-            raise ManifestWrong(f"{name} is a link; copy the file itself into {folder.name}")
+            raise ManifestWrong(f"{name} is a link; copy the file itself into {folder}")
         if path.is_file() and name != NAME:
             with path.open("rb") as file:
                 found.append(
@@ -178,7 +178,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.from_json((folder / NAME).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
-        raise ManifestWrong(f"{folder.name} has no readable {NAME}; build it again") from None
+        raise ManifestWrong(f"{folder} has no readable {NAME}; build it again") from None
 
 
 def verify_manifest(folder: Path) -> Manifest:
@@ -190,9 +190,9 @@ def verify_manifest(folder: Path) -> Manifest:
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
             raise ManifestWrong(f"{NAME} names {path}, outside its folder; build the folder again")
         if path not in here:
-            raise ManifestWrong(f"{path} is missing from {folder.name}; copy the folder whole or build it again")
+            raise ManifestWrong(f"{path} is missing from {folder}; copy the folder whole or build it again")
         if here[path] != file:
-            raise ManifestWrong(f"{path} in {folder.name} was changed since the manifest was written; build the folder again")
+            raise ManifestWrong(f"{path} in {folder} was changed since the manifest was written; build the folder again")
     for path in here.keys() - told.keys():
-        raise ManifestWrong(f"{path} in {folder.name} is not in its manifest; take it out or build the folder again")
+        raise ManifestWrong(f"{path} in {folder} is not in its manifest; take it out or build the folder again")
     return manifest

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import NoReturn
 
 from hotline.commands import access, bench, completion, config, demo, doctor, engine, kb, models, overview, replay, serve, text
 from hotline.commands import eval as evaluate
@@ -104,9 +105,21 @@ def _tell(error: BaseException) -> int:
     return 1
 
 
+class _Version(argparse.Action):
+    """Looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print it and leave."""
+        from importlib import metadata  # noqa: PLC0415
+
+        sys.stdout.write(f"hotline {metadata.version('hotline')}\n")
+        parser.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     """Every command with its help; nothing heavy is imported."""
     found = argparse.ArgumentParser(prog="hotline", description="A telephone-hotline voice bot.", epilog=_EXIT_CODES)
+    found.add_argument("--version", action=_Version, nargs=0, help="print the version")
     found.add_argument("--config", type=Path, help="settings file (default: HOTLINE_CONFIG, else configs/hotline.toml)")
     commands = found.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in _COMMANDS:

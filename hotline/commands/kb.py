@@ -27,7 +27,8 @@ _SEARCH = """examples:
   hotline kb search 居住证到期了咋办
   hotline kb search 狗咬人了谁赔 -n 3 --json
 
-Each line: score, margin to the best of the others, id, question, what the gate doubts. * is what the reply rests on."""
+Each line: score, margin to the best of the others, id, question, what the gate doubts. * is what the reply rests on.
+Exit code 1 when no entry is near."""
 _TEST = """A test set is a file of JSON lines:
   {"query": "居住证过期了咋弄", "want": "residence-permit-renew", "kind": "paraphrase"}
   {"query": "怎么把户口迁走", "want": "household-move-out", "not": ["household-move-in"], "kind": "minimal_pair"}

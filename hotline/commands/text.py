@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
+from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, run, settings_of
@@ -15,7 +18,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     what.add_argument(
         "--script",
         dest="scripts",
-        type=file_or_folder,
+        type=_scripts,
         nargs="+",
         default=[],
         metavar="FILE",
@@ -24,6 +27,16 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     what.add_argument("--record", type=file_to_write, metavar="FILE", help="write a call script of what is typed, and play it once")
     text.add_argument("--json", action="store_true", help="print events as JSON lines")
     text.add_argument("--explain", action="store_true", help="tell why each turn was answered as it was")
+
+
+def _scripts(told: str) -> Path:
+    """A script or a folder of some."""
+    try:
+        return file_or_folder(told)
+    except argparse.ArgumentTypeError as wrong:
+        if os.strerror(errno.ENOENT) not in str(wrong):
+            raise
+        raise argparse.ArgumentTypeError(f"{wrong}; to write a first script: hotline text --record FILE") from None
 
 
 def _text(arguments: argparse.Namespace) -> int:

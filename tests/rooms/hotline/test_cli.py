@@ -80,6 +80,12 @@ def test_every_command_explains_itself(command: list[str], capsys: pytest.Captur
     assert len(told.splitlines()) > 4
 
 
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("--version") == 0
+    told = capsys.readouterr().out
+    assert f'\nversion = "{told.removeprefix("hotline ").strip()}"\n' in (ROOT / "pyproject.toml").read_text("utf-8")
+
+
 def test_the_help_names_every_command_with_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("--help") == 0
     told = capsys.readouterr().out

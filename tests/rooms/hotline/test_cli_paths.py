@@ -136,6 +136,17 @@ def test_a_number_out_of_bounds_is_told_with_its_bounds(wrong: list[str], capsys
     assert "write a whole number from " in line or "seconds" in line
 
 
+def test_who_has_no_script_yet_is_told_how_to_write_one(capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(["text", "--script", "my-scripts/"], capsys)
+    assert "my-scripts/: No such file or directory; to write a first script: hotline text --record FILE" in line
+    assert "--record" not in refused(["text", "--script", "pipe"], capsys)
+
+
+def test_a_folder_without_engine_files_is_named_as_it_was_typed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("engine", "verify", str(tmp_path / "here")) == 1
+    assert f"hotline: {tmp_path / 'here'} has no readable manifest.json" in capsys.readouterr().err
+
+
 def test_a_file_of_another_encoding_is_stale_not_a_crash(capsys: pytest.CaptureFixture[str]) -> None:
     Path("latin").write_bytes(b"\xff\xfe\x00")
     assert exit_code("config", "docs", "--check", "latin") == 1
