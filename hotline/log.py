@@ -27,7 +27,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from hotline.errors import OURS, ConfigWrong, LogRefused, explain
 from hotline.metrics import LOG_LOST, LOG_REFUSED
 from hotline.zh.numerals import DIGIT_OF
-from llm.privacy_labels import names_somebody
+from llm.privacy_labels import is_mobile, names_somebody
 from llm.types import MaskedText
 
 FORMS = ("json", "console")
@@ -45,6 +45,8 @@ _DIGIT = rf"[\d{''.join(form for form in DIGIT_OF if not form.isdigit())}]"
 _BETWEEN = r" \-–—·,，、;；/／|｜\\_*~～()（）"  # no point and no colon: addresses and times of day stay
 _NUMBER = re.compile(rf"{_DIGIT}(?:[{_BETWEEN}]{{0,3}}{_DIGIT}){{6,}}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d)?")
+_LIST_MARK = re.compile(r" ?[;；/／|｜] ?")
+_ROUND = re.compile(r"[1-9]\d{0,2}(?:[ ,]\d00)|[1-9]\d{0,3}00", re.ASCII)  # 20 000, 1500
 _IDENTIFIER = re.compile(r"(?=.*[a-f])(?:[0-9a-f]{16,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _LARGEST_BARE = 999_999
 _LONGEST_LINE = 500
@@ -53,7 +55,17 @@ _PLACES = 12
 
 def without_numbers(text: str) -> str:
     """The text with every run of seven digits or more, ASCII, full-width or Chinese, replaced by its length."""
-    return _NUMBER.sub(lambda run: run[0] if _DATE.fullmatch(run[0]) else f"‹{sum(map(_is_digit, run[0]))} digits›", text)
+
+    def told(run: re.Match[str]) -> str:
+        return run[0] if _DATE.fullmatch(run[0]) or _are_figures(run[0]) else f"‹{sum(map(_is_digit, run[0]))} digits›"
+
+    return _NUMBER.sub(told, text)
+
+
+def _are_figures(run: str) -> bool:
+    """20 000 / 30 000: round sums that are not a number in pieces."""
+    pieces = _LIST_MARK.split(run)
+    return len(pieces) > 1 and all(map(_ROUND.fullmatch, pieces)) and not is_mobile("".join(pieces))
 
 
 def _is_digit(char: str) -> bool:

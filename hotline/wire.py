@@ -216,8 +216,8 @@ def _media_stats(frame: pb.CallerFrame) -> LineEvent:
 
 
 def _hangup(frame: pb.CallerFrame) -> LineEvent:
-    reason = masked_name(_CONTROL.sub("", frame.hangup.reason[:MAX_NAME_CHARACTERS]))
-    return HungUp(reason=reason or "caller")
+    reason = masked_name(_CONTROL.sub("", frame.hangup.reason[: 4 * MAX_NAME_CHARACTERS]))  # half a number would not be found
+    return HungUp(reason=reason[:MAX_NAME_CHARACTERS] or "caller")
 
 
 def _second_start(_frame: pb.CallerFrame) -> LineEvent:

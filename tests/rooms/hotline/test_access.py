@@ -92,6 +92,20 @@ async def test_a_name_that_is_none_is_refused(url: str, name: str) -> None:
         await made(url, name=name)
 
 
+@pytest.mark.parametrize("name", ["13912345678", "trunk-139-1234-5678", "a.11010519491231002X", "１３９１２３４５６７８"])
+async def test_a_name_with_a_personal_number_is_refused_and_stands_nowhere(url: str, name: str) -> None:
+    with pytest.raises(AccessWrong) as wrong:
+        await made(url, name=name)
+    assert name not in f"{wrong.value} {wrong.value.what_to_do}"
+    assert name not in await listed(url)
+
+
+@pytest.mark.parametrize("name", ["trunk-12345", "web-20261203", "4401"])
+async def test_a_name_with_another_number_is_fine(url: str, name: str) -> None:
+    await made(url, name=name)
+    assert name in await listed(url)
+
+
 async def test_revoking_ends_every_live_token_of_a_name_once(url: str) -> None:
     await made(url)
     async with table_of(url) as table:  # as an older release let two have one name

@@ -248,6 +248,33 @@ def test_dates_versions_and_tickets_stay_readable(console: Callable[..., Console
     assert all(word in stream.getvalue() for word in ("2026-12-01 10:00", "1.85.3", "20261201-0001", "‹object›"))
 
 
+@pytest.mark.parametrize(
+    "identifier",
+    [
+        "13912345678abcdef0",
+        "abcdef13912345678a",
+        "00000000-0000-4000-8000-f13912345678",
+        "a1101051949123100",
+        "deadbeef057188001234",
+    ],
+)
+def test_what_looks_like_an_identifier_may_be_a_number(console: Callable[..., Console], identifier: str) -> None:
+    stream = console()
+    structlog.get_logger().info("call", call_id=identifier, ids=[identifier])
+    [line] = stream.lines()
+    assert no_planted(json.dumps([line["call_id"], line["ids"]], ensure_ascii=False))
+
+
+@pytest.mark.parametrize("figures", ["20 000 / 30 000", "1000/2000/3000", "100;200;300", "1,500 / 20,000", "1500；2000；2500"])
+def test_lists_of_round_figures_stay(figures: str) -> None:
+    assert without_numbers(f"limits {figures}") == f"limits {figures}"
+
+
+@pytest.mark.parametrize("figures", ["13800/138000", "139/1234/5678", "138 0013 8000", "20 000 30 000", "0571/8800/1200"])
+def test_other_lists_do_not(figures: str) -> None:
+    assert no_planted(without_numbers(figures).replace("/", ""))
+
+
 @given(st.text(alphabet=[*DIGIT_OF, *"٣४"], min_size=7, max_size=40), st.text(max_size=5))
 def test_no_run_of_digits_survives_in_any_script(run: str, around: str) -> None:
     assert run not in without_numbers(f"{around}{run}{around}")

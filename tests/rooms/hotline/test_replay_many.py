@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import aclosing
 from pathlib import Path
 
@@ -90,6 +91,32 @@ async def test_a_reference_is_masked_before_it_is_compared_or_written(tmp_path: 
     for file in (tmp_path / "out").rglob("*.*"):
         if file.suffix in {".json", ".jsonl", ".html", ".txt"}:
             assert "13912345678" not in file.read_text("utf-8")
+
+
+async def test_a_number_in_the_names_of_recordings_stands_in_nothing_that_is_told_or_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    calls = tmp_path / "calls"
+    (calls / "from-13912345678").mkdir(parents=True)
+    for name in ("20261203-13912345678-out", "139-1234-5678", "13912345678"):
+        clip(calls / f"{name}.wav", TONE)
+    clip(calls / "from-13912345678" / "1.wav", TONE)
+    (calls / "broken-13912345678.mp3").write_bytes(b"no sound")
+    out = tmp_path / "out"
+    async with serving(HearingDesk()) as target:
+        settings = ReplaySettings(target=target, out_dir=out, tail_s=0.2)
+        assert await replay_files([calls], settings, tell=print) == 1
+
+    told = capfd.readouterr()
+    names = [each.relative_to(out).as_posix() for each in out.rglob("*")]
+    files = [each.read_text("utf-8") for each in out.rglob("*") if each.suffix in {".json", ".jsonl", ".html", ".txt"}]
+    assert len(files) > 4 * 3
+    for text in (told.out, told.err, *names, *files):
+        assert not re.search(r"139\W?1234\W?5678", text)
+    assert {"20261203-139xxxx5678-out", "139xxxx5678", "139xxxx5678-2", "1"} <= {name.partition("/")[0] for name in names}
+    assert "broken-139xxxx5678.mp3" in told.out
+    assert "from-139xxxx5678/1.wav" in (out / "report.json").read_text("utf-8")
+    assert "20261203-139xxxx5678-out.wav" in (out / "report.html").read_text("utf-8")
 
 
 async def test_keys_of_the_caller_are_pressed_in_their_place(tmp_path: Path) -> None:

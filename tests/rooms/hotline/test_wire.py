@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
 import pytest
@@ -59,6 +60,64 @@ def test_the_callers_number_is_masked_and_not_kept() -> None:
     assert start.masked_caller == "138****8000"
     assert "13800138000" not in repr(start)
     assert start.dialled_number == "12345"
+
+
+NUMBERS = ["13912345678", "139-1234-5678", "+8613912345678", "11010519491231002X", "6222 0212 3456 7890 123"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("name", ["call_id", "trunk"])
+def test_a_personal_number_in_an_identifier_becomes_the_same_mask_each_time(name: str, number: str) -> None:
+    marked, again, other = (
+        getattr(start_of(opening(**{name: f"in-{each}-7"}), call_id_if_empty="1"), name) for each in (number, number, "15812345678")
+    )
+    assert marked.startswith("in-num-")
+    assert marked.endswith("-7")
+    assert marked == again != other
+    assert not re.search(r"\d{5}", marked)
+
+
+@pytest.mark.parametrize("name", ["call_id", "trunk"])
+@pytest.mark.parametrize("value", ["1764738123.45", "trunk-12345", "03cbf555-5575-4c9c-b7cd-dac67fdff2c2"])
+def test_an_identifier_without_a_personal_number_stays(name: str, value: str) -> None:
+    assert getattr(start_of(opening(**{name: value}), call_id_if_empty="1"), name) == value
+
+
+@pytest.mark.parametrize("size", [wire.MAX_NAME_CHARACTERS, wire.MAX_CALL_ID_CHARACTERS])
+def test_a_mask_never_makes_an_identifier_too_long(size: int) -> None:
+    name = "call_id" if size == wire.MAX_CALL_ID_CHARACTERS else "trunk"
+    marked = getattr(start_of(opening(**{name: "1234567 " * (size // 8)}), call_id_if_empty="1"), name)
+    assert len(marked) == size
+    assert "1234567" not in marked
+
+
+@pytest.mark.parametrize(
+    ("dialled", "kept"),
+    [("13912345678", "139****5678"), ("+86 139 1234 5678", "139****5678"), ("057188001234", "057188001234"), ("12345", "12345")],
+)
+def test_the_dialled_number_is_masked_if_it_is_a_mobile_one(dialled: str, kept: str) -> None:
+    assert start_of(opening(dialled_number=dialled), call_id_if_empty="1").dialled_number == kept
+
+
+@pytest.mark.parametrize("tenant", ["13912345678", "office-13912345678", "139-1234-5678", "11010519491231002X"])
+def test_a_tenant_that_is_somebodys_number_is_refused_without_it(tenant: str) -> None:
+    with pytest.raises(WireError) as refused:
+        start_of(opening(tenant=tenant), call_id_if_empty="1")
+    assert refused.value.code == "call.wrong_tenant"
+    assert "1" not in f"{refused.value} {refused.value.what_to_do}"
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_reason_of_a_hang_up_holds_no_number(number: str) -> None:
+    event = caller_event(pb.CallerFrame(hangup=pb.Hangup(reason=f"busy {number} 4")))
+    assert isinstance(event, HungUp)
+    assert event.reason.startswith("busy ")
+    assert event.reason.endswith(" 4")
+    assert not re.search(r"\d{5}", event.reason)
+    cut = caller_event(pb.CallerFrame(hangup=pb.Hangup(reason="x" * 58 + number)))
+    assert isinstance(cut, HungUp)
+    assert len(cut.reason) <= wire.MAX_NAME_CHARACTERS
+    assert not re.search(r"\d{4}", cut.reason)
 
 
 @pytest.mark.parametrize(
