@@ -48,7 +48,7 @@ _STATED = {
     Amount.FEE: _FEE_STATED,
     Amount.SUM: _SUM_STATED,
     Amount.ANY: re.compile(f"{_FEE_STATED.pattern}|{_SUM_STATED.pattern}"),
-    Amount.FINE: re.compile("[百千万]元(?:以[上下])?罚款"),
+    Amount.FINE: re.compile("[十百千万]元(?:以[上下])?罚款"),
     Amount.DAMAGES: re.compile("赔偿?金?[^。]{0,8}(?:元|百分之|倍|工资)|(?:元|百分之|倍|工资)[^。]{0,12}赔"),
 }
 _PENALTY = re.compile("罚款|拘留|赔偿")
