@@ -27,8 +27,8 @@ from llm.gate_words import Words
 from llm.generate import written_steps
 from llm.hotpool import HotPool
 from llm.intents import ASK_HUMAN
-from llm.joints import Asked, asked_in, together
-from llm.next_steps import can_register, register_steps, settled, with_next_step
+from llm.joints import Asked, are_apart, asked_in, is_of_a_story, together
+from llm.next_steps import can_register, last_route, offered_more, register_steps, settled, whole, with_next_step
 from llm.noted import dictated_steps
 from llm.policy import barred
 from llm.retrieve import Retriever
@@ -53,7 +53,6 @@ from llm.types import (
 from llm.wording import plain
 
 _SEARCHED = 8
-_ENOUGH_TO_TELL = 6  # characters by which an answer and its detail differ
 _OFFER_FROM = 0.36  # a candidate below this is not worth a clarifying question
 _OFFER_MEANT_FROM = 0.52  # the same where both voices were heard
 _GREY_FROM = 0.15  # below this the first voice is silent, and the second is not asked
@@ -144,7 +143,7 @@ class AnsweringMind:
             said = self.counting(question)
             asked = asked_in(said)
             found = await self._meant(self._find(said, dialogue), dialogue)
-            several = await self._several_steps(asked, dialogue) if asked.is_joined else None
+            several = await self._several_steps(asked, dialogue, must_be_sure=not asked.is_joined)
             steps = several or self._stored_steps(found)
             if self._engine and not several and (written := self._written(self._engine, question, found, dialogue, steps)):
                 async with aclosing(written):
@@ -154,7 +153,9 @@ class AnsweringMind:
             if steps is None and intent and intent.matter.is_sure and intent.matter.name == ASK_HUMAN:
                 steps = to_person(Route.PERSON, phrases.to_person(dialogue), "asked", "sounds like asking for a person")
             if steps is None:
-                steps = await self._several_steps(asked, dialogue) or self._unknown_steps(found, dialogue, intent)
+                steps = await self._several_steps(asked, dialogue, must_be_sure=False) or self._unknown_steps(
+                    found, dialogue, intent, asked
+                )
         for step in steps:
             yield step
 
@@ -176,7 +177,7 @@ class AnsweringMind:
         """A turn that is no question."""
         offered = self._offered(dialogue)
         act = act_of(question.text, answering=bool(offered))
-        if act in _CHOICES and (offered or _last_route(dialogue) is Route.CLARIFY):
+        if act in _CHOICES and (offered or last_route(dialogue) is Route.CLARIFY):
             return settled(act, offered)
         if act in _REPLIES:
             route, reply, why = _REPLIES[act]
@@ -186,7 +187,7 @@ class AnsweringMind:
                 return to_person(Route.PERSON, phrases.to_person(dialogue), "asked", "asked for a person")
             case Act.REPEAT:
                 return self._again(dialogue)
-            case Act.GOODBYE | Act.THANKS | Act.NO | Act.LEAVE if act is Act.GOODBYE or _offered_more(dialogue):
+            case Act.GOODBYE | Act.THANKS | Act.NO | Act.LEAVE if act is Act.GOODBYE or offered_more(dialogue):
                 return (*speak(Route.GOODBYE, phrases.GOODBYE, 1.0, "the caller is done"), Close())
         no_question = act is not None or is_thanks(question.text)
         reply = phrases.WELCOME if act is Act.THANKS else phrases.WHAT_ELSE
@@ -210,7 +211,7 @@ class AnsweringMind:
         entries = self._spoken(dialogue.today) if last.route in {Route.HOT, Route.STORED} else ()
         entry = topic_of(Dialogue(history=(last,)), entries)
         said = last.said.removeprefix(phrases.AGAIN).removesuffix(phrases.NEEDS_PERSON)
-        text = phrases.AGAIN + (_whole(entry, said) if entry else said)
+        text = phrases.AGAIN + (whole(entry, said) if entry else said)
         return speak(Route.REPEAT, text, 1.0, "asked to repeat", *((entry,) if entry else ()))
 
     # ------------------------------------------------------------ stored answers
@@ -277,7 +278,7 @@ class AnsweringMind:
         """What names no matter of its own belongs to the one spoken of."""
         if found.open and is_bare(found.said):
             return self._agreed_steps(found)
-        if found.topic and (case := instead(found.said, found.topic, self._words)):
+        if found.topic and not found.open and (case := instead(found.said, found.topic, self._words)):
             return speak(Route.STORED, case.text, 0.8, f"another case of {found.topic.id}", case.entry)
         return self._follow_steps(found) if is_bare(found.asked) else None
 
@@ -303,20 +304,27 @@ class AnsweringMind:
         text, entry = (follow.text, follow.entry) if follow else (entry.answer + phrases.NOT_STATED, entry)
         return with_next_step(speak(Route.STORED, text, 0.8, f"took up the offer of {entry.id}", entry), entry)
 
-    async def _several_steps(self, asked: Asked, dialogue: Dialogue) -> tuple[Step, ...] | None:
-        """Each question of a turn by itself; None when none is known. What was told besides must not speak against an answer."""
+    async def _several_steps(self, asked: Asked, dialogue: Dialogue, *, must_be_sure: bool) -> tuple[Step, ...] | None:
+        """Each question of a turn by itself; None when none is known. must_be_sure: all of them are, each by its own hot entry."""
         alone, answers = replace(dialogue, history=(), clarified=0), []
         for question in asked.questions:
-            steps = self._stored_steps(await self._meant(self._find(question, alone), alone))
-            routed = steps[0] if steps else None
-            if steps and isinstance(routed, Routed) and routed.source_ids and self._fits(asked.told(question), routed.source_ids):
+            found = self._find(question, alone)
+            steps = self._stored_steps(found if must_be_sure else await self._meant(found, alone))
+            if steps and self._fits(asked.told(question), steps, must_be_sure=must_be_sure):
                 answers.append(steps)
-        return together(answers, is_all=len(answers) == len(asked.questions)) if answers else None
+        is_all = len(answers) == len(asked.questions)
+        if not answers or (must_be_sure and (len(answers) == 1 or not is_all or not are_apart(answers))):
+            return None
+        return together(answers, is_all=is_all)
 
-    def _fits(self, told: str, entry_ids: Sequence[str]) -> bool:
-        entries = (entry for entry in self.entries if entry.id in entry_ids)
-        light = {About.STRANGE, About.AMOUNT}
-        return not any(doubt.hard and doubt.about not in light for entry in entries for doubt in self.doubts_of(told, entry))
+    def _fits(self, told: str, steps: tuple[Step, ...], *, must_be_sure: bool) -> bool:
+        """An answer, and what was told besides does not speak against it."""
+        routed = steps[0]
+        if not isinstance(routed, Routed) or routed.route not in ({Route.HOT} if must_be_sure else {Route.HOT, Route.STORED}):
+            return False
+        entries = (entry for entry in self.entries if entry.id in routed.source_ids)
+        found = (doubt for entry in entries for doubt in self.doubts_of(told, entry))
+        return not any(doubt.about is About.POLARITY or (doubt.hard and not is_of_a_story(doubt)) for doubt in found)
 
     def _follow_steps(self, found: _Found) -> tuple[Step, ...] | None:
         if found.topic is None or found.open:
@@ -344,7 +352,7 @@ class AnsweringMind:
 
     # ------------------------------------------------------------ not known
 
-    def _unknown_steps(self, found: _Found, dialogue: Dialogue, intent: Intent | None) -> tuple[Step, ...]:
+    def _unknown_steps(self, found: _Found, dialogue: Dialogue, intent: Intent | None, turn: Asked) -> tuple[Step, ...]:
         """One clarifying question, or the offer to register a complaint; after that a person."""
         best = found.passages[0] if found.passages else None
         why = (self._pool.match_meant if found.meant else self._pool.match_stored)(found.asked, found.passages).why
@@ -352,13 +360,15 @@ class AnsweringMind:
             spoken = phrases.NOT_KNOWN if best else phrases.STILL_UNCLEAR
             return to_person(Route.UNKNOWN, spoken, "not_in_kb", why)
         offers = self._offers(found)
+        if not offers and turn.questions:
+            offers = self._offers(self._find(turn.questions[-1], replace(dialogue, history=(), clarified=0)))
         if can_register(found.said, best, intent, is_offered=bool(offers)):
             return speak(Route.CLARIFY, phrases.CAN_BE_REGISTERED + phrases.REGISTER, 0.5, f"to be registered; {why}")
         if not offers:
             return speak(Route.CLARIFY, phrases.SAY_OTHERWISE, sure(best.score if best else 0.0), why)
         elsewhere = any(doubt.about is About.REGION for doubt in self.doubts_of(found.asked, offers[0]))
         asked = phrases.did_you_mean([entry.question for entry in offers], offers[0].region if elsewhere else "")
-        return speak(Route.CLARIFY, asked, sure(found.passages[0].score), why, *offers)
+        return speak(Route.CLARIFY, asked, sure(best.score if best else 0.0), why, *offers)
 
     def _offers(self, found: _Found) -> tuple[Entry, ...]:
         """One or two candidates worth asking about: near each other, and about the caller's thing."""
@@ -374,7 +384,7 @@ class AnsweringMind:
 
     def _offered(self, dialogue: Dialogue) -> tuple[Entry, ...]:
         """The candidates of our last question, found again in what was played."""
-        if _last_route(dialogue) not in {Route.CLARIFY, Route.REPEAT}:
+        if last_route(dialogue) not in {Route.CLARIFY, Route.REPEAT}:
             return ()
         said = dialogue.history[-1].said
         if said == phrases.WHICH_OF_TWO and len(dialogue.history) > 1:
@@ -382,17 +392,3 @@ class AnsweringMind:
         entries = self._spoken(dialogue.today)
         named = sorted((said.index(entry.question), entry.id, entry) for entry in entries if entry.question in said)
         return tuple(entry for _, _, entry in named[:2])
-
-
-def _whole(entry: Entry, said: str) -> str:
-    """The entry's text that said is the beginning of; what was said, where that is more."""
-    text = entry.detail if said and entry.detail.startswith(said[:_ENOUGH_TO_TELL]) else entry.answer
-    return max(text, said, key=len)
-
-
-def _last_route(dialogue: Dialogue) -> Route | None:
-    return dialogue.history[-1].route if dialogue.history else None
-
-
-def _offered_more(dialogue: Dialogue) -> bool:
-    return bool(dialogue.history) and dialogue.history[-1].said.endswith(phrases.ANYTHING_ELSE)

@@ -21,6 +21,7 @@ _WANTS_ACTION = re.compile(
 )
 _ACTS_ON = {"complain", "report"}
 _ALIKE_FROM = 0.36
+_ENOUGH_TO_TELL = 6  # characters by which an answer and its detail differ
 _SHORT = 8  # characters; more is a question or a story
 _DETAIL = re.compile("〈(?:地址|姓名|手机号|座机号)|[路街巷村镇乡]|小区|门口|[0-9一二三四五六七八九十百]+(?:号|栋|楼|单元)")
 _ASKS = re.compile("怎|如何|咋|啥|什么|哪|几|多少|多久|[吗呢么]|能不能|可不可以|是不是|要不要")
@@ -73,6 +74,22 @@ def settled(act: Act, offered: tuple[Entry, ...]) -> tuple[Step, ...]:
         return speak(Route.CLARIFY, phrases.WHICH_MATTER, 0.5, "chose, but nothing was offered")
     steps = speak(Route.STORED, chosen[0].answer, 1.0, "chosen after a clarifying question", chosen[0])
     return with_next_step(steps, chosen[0])
+
+
+def whole(entry: Entry, said: str) -> str:
+    """The entry's text that said is the beginning of; what was said, where that is more."""
+    text = entry.detail if said and entry.detail.startswith(said[:_ENOUGH_TO_TELL]) else entry.answer
+    return max(text, said, key=len)
+
+
+def last_route(dialogue: Dialogue) -> Route | None:
+    """How the last turn was answered."""
+    return dialogue.history[-1].route if dialogue.history else None
+
+
+def offered_more(dialogue: Dialogue) -> bool:
+    """We asked just now what else there is."""
+    return bool(dialogue.history) and dialogue.history[-1].said.endswith(phrases.ANYTHING_ELSE)
 
 
 def _tells_more(said: str) -> bool:

@@ -99,7 +99,7 @@ def test_a_stop_keeps_what_was_made(embedder: Embedder, tmp_path: Path) -> None:
 async def test_what_only_the_meaning_finds_is_answered(voice: DenseVoice) -> None:
     settings = AnsweringSettings(region="样例市")
     with_it, without = AnsweringMind(ENTRIES, settings, dense=voice), AnsweringMind(ENTRIES, settings)
-    question = "打算去国外，护照要上哪儿弄"
+    question = "打算去国外护照要上哪儿弄"
     assert (await route(without, question)).route not in ANSWERED
     found = await route(with_it, question)
     assert (found.route, found.source_ids) == (Route.STORED, ("passport-apply",))
