@@ -15,6 +15,8 @@ from hotline.errors import HotlineError
 
 Field = str | int | bool | list[str]
 
+NOT_UNDERSTOOD = "no speech was understood"  # a call of which nothing was heard
+
 STAMP_NAMES = (
     "caller_last_speech_ms",
     "vad_end_ms",
@@ -145,9 +147,11 @@ def _measured(turn: Turn, event: CallEvent) -> Turn:
 def transcript_of(events: Iterable[CallEvent]) -> str:
     """The call as people read it: who said what, when. Masked, as the server sent it."""
     lines = []
+    is_understood = False
     for event in events:
         match event.kind:
             case "transcript" if event.fields.get("is_final", True):
+                is_understood = True
                 lines.append(f"[{clock(event.at_ms)}] 来电：{event.text('masked_text')}")
             case "reply_text":
                 lines.append(f"[{clock(event.at_ms)}] 热线：{event.text('text')}（{event.text('route')}）")
@@ -159,6 +163,8 @@ def transcript_of(events: Iterable[CallEvent]) -> str:
                 lines.append(f"[{clock(event.at_ms)}] —— 结束（{event.text('reason')}）")
             case "error":
                 lines.append(f"[{clock(event.at_ms)}] —— {event.text('code')}: {event.text('message')}")
+    if not is_understood:
+        lines.append(f"没有听懂来电者的话（{NOT_UNDERSTOOD}）")
     return "".join(line + "\n" for line in lines)
 
 

@@ -26,6 +26,7 @@ from hotline.own_server import own_server
 from hotline.progress import Progress
 from hotline.recordings.files import caller_of, open_recording
 from hotline.recordings.folders import recordings_in
+from hotline.recordings.names import folder_name, shown_name
 from hotline.recordings.plain import RawFormat
 from hotline.recordings.types import KeyPress, NotARecording
 from hotline.references import References, load_references
@@ -33,7 +34,6 @@ from hotline.replay_report import CallReport, closing, table, write_reports
 from hotline.sound.codec import Codec
 from hotline.timeline import write_timeline
 from hotline.v1 import hotline_pb2_grpc as pb_grpc
-from llm.privacy_labels import masked_name
 
 __all__ = ["CallReport", "ReplaySettings", "replay_file", "replay_files", "replay_here", "table"]
 
@@ -113,12 +113,12 @@ async def replay_at(
     booth: AbstractAsyncContextManager[Booth], paths: Sequence[Path], settings: ReplaySettings, *, tell: Tell, on_terminal: bool
 ) -> int:
     """Look at every recording; enter the booth if one can be played, and play. Raises ReferenceWrong. The exit code."""
-    references = await asyncio.to_thread(load_references, settings.reference)
     found = await asyncio.to_thread(recordings_in, paths)
     if found.left_out:
         tell(f"{found.left_out} files in the folders are no recordings: left out")
     if not found.files:
         raise NotARecording("no recording was found", what_to_do="name recordings, or folders that hold some")
+    references = await asyncio.to_thread(load_references, settings.reference, found.files)
     reports = {path: await _in_words(path, asyncio.to_thread(_looked_at, path, settings)) for path in found.files}
     playable = [path for path, report in reports.items() if not report.error]
     for report in reports.values():
@@ -158,7 +158,7 @@ async def replay_file(path: Path, folder: Path, booth: Booth, settings: ReplaySe
     report = running.result()
     if not leg.recording.duration_ms:
         return CallReport(path=path, recording=recording, leg=report, error=report.error or "the call never began")
-    await asyncio.to_thread(_write, leg, folder, masked_name(path.name))
+    await asyncio.to_thread(_write, leg, folder, shown_name(path.name))
     turns = tuple(turns_of(leg.recording.events))
     return CallReport(path=path, recording=recording, leg=report, turns=turns, folder=folder, error=report.error)
 
@@ -172,9 +172,9 @@ class _Player:
     references: References
 
     async def play(self, path: Path, folder: Path) -> CallReport:
-        """Raises RecordingError, ReferenceWrong, OSError."""
+        """Raises RecordingError, OSError."""
         report = await replay_file(path, folder, self.booth, self.settings)
-        said = await asyncio.to_thread(self.references.of, path)
+        said = self.references.of(path)
         if said is None or report.error:
             return report
         return replace(report, errors=await asyncio.to_thread(_compared, said, report.heard))
@@ -193,7 +193,7 @@ async def _play_all(folders: dict[Path, Path], reports: dict[Path, CallReport], 
 
     async def play_next() -> None:
         for path, folder in waiting:
-            progress.begun(f"▶ {masked_name(str(path))}")
+            progress.begun(f"▶ {shown_name(str(path))}")
             report = reports[path] = await _in_words(path, player.play(path, folder))
             progress.done(
                 f"  ✗ {report.name}: {report.error}" if report.error else f"  → {report.folder}", wrong=bool(report.error)
@@ -211,7 +211,7 @@ async def _in_words(path: Path, work: Awaitable[CallReport]) -> CallReport:
     except OURS as wrong:
         told = explain(wrong)
         words = f"{told.message} ({told.what_to_do})" if told.what_to_do else told.message
-        return CallReport(path=path, error=masked_name(words))
+        return CallReport(path=path, error=shown_name(words))
     except OSError as wrong:
         return CallReport(path=path, error=wrong.strerror or "can't be read or written")
 
@@ -273,7 +273,7 @@ def _fresh_folders(out_dir: Path, paths: Iterable[Path]) -> dict[Path, Path]:
     """A folder for each, by name; a second of one name, or of a run before, gets -2."""
     folders: dict[Path, Path] = {}
     for path in paths:
-        stem = masked_name(path.stem)
+        stem = folder_name(path.stem)
         folder, number = out_dir / stem, 1
         while folder.exists() or folder in folders.values():
             number += 1

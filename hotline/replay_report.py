@@ -19,11 +19,11 @@ from urllib.parse import quote
 import numpy as np
 
 from hotline import cer
-from hotline.call_events import Turn
+from hotline.call_events import NOT_UNDERSTOOD, Turn
 from hotline.caller_leg import LegReport
 from hotline.page import fill
+from hotline.recordings.names import shown_name
 from hotline.recordings.types import Recording
-from llm.privacy_labels import masked_name
 
 HEARD_COLUMNS = 44
 TABLE_AT_MOST = 20  # calls; more are told by the report
@@ -46,7 +46,7 @@ class CallReport:
     @property
     def name(self) -> str:
         """The path as people may see it: a PBX names recordings by who called."""
-        return masked_name(str(self.path))
+        return shown_name(str(self.path))
 
     @property
     def answered(self) -> tuple[Turn, ...]:
@@ -57,6 +57,13 @@ class CallReport:
     def heard(self) -> str:
         """Everything that was heard, masked."""
         return "".join(turn.heard for turn in self.answered)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is odd about the recording and about its call, in words."""
+        of_recording = self.recording.notes if self.recording is not None else ()
+        is_unheard = self.leg is not None and not self.error and not self.heard
+        return (*of_recording, NOT_UNDERSTOOD) if is_unheard else of_recording
 
 
 def write_reports(reports: Sequence[CallReport], out_dir: Path, *, how: str) -> Path:
@@ -100,7 +107,7 @@ def _told(report: CallReport, out_dir: Path) -> dict[str, object]:
             "rate_hz": recording.rate_hz,
             "duration_ms": recording.duration_ms,
             "parties": [party.name for party in recording.parties],
-            "notes": list(recording.notes),
+            "notes": list(report.notes),
         }
     if report.leg is not None:
         told |= {"ended": report.leg.reason, "call_ms": report.leg.duration_ms}
@@ -170,7 +177,8 @@ def _call(report: CallReport, out_dir: Path) -> str:
         name = f'<a href="{page}">{name}</a>'
     facts = [f"{report.leg.duration_ms / 1000:.1f} s", report.leg.reason] if report.leg is not None else []
     if (recording := report.recording) is not None:
-        facts += [f"{recording.kind} {recording.codec} {recording.rate_hz} Hz", *recording.notes]
+        facts += [f"{recording.kind} {recording.codec} {recording.rate_hz} Hz"]
+    facts += report.notes
     if report.errors is not None and report.errors.rate is not None:
         facts.append(f"CER {report.errors.rate:.1%} of {report.errors.characters}")
     turns = "".join(_row(turn) for turn in report.turns)
@@ -187,16 +195,17 @@ def _row(turn: Turn) -> str:
 
 
 def table(reports: Sequence[CallReport]) -> str:
-    """Each turn of each call: heard (masked), route, voice to voice."""
-    rows = [("file", "turn", "heard", "route", "voice to voice")]
+    """Each turn of each call: heard (masked), route, voice to voice; and how long the call was."""
+    rows = [("file", "turn", "heard", "route", "voice to voice", "call")]
     for report in reports:
         if report.error:
-            rows.append((masked_name(report.path.name), "-", report.error, "failed", "-"))
+            rows.append((shown_name(report.path.name), "-", "", "failed", "-", "-"))
         for turn in report.answered:
             delay = f"{turn.voice_to_voice_ms} ms" if turn.voice_to_voice_ms else "-"
-            rows.append((masked_name(report.path.name), str(turn.number), turn.heard, turn.route or "-", delay))
+            rows.append((shown_name(report.path.name), str(turn.number), turn.heard, turn.route or "-", delay, ""))
         if report.leg is not None and not report.error:
-            rows.append((masked_name(report.path.name), "end", report.leg.reason, "", f"{report.leg.duration_ms / 1000:.1f} s"))
+            length = f"{report.leg.duration_ms / 1000:.1f} s"
+            rows.append((shown_name(report.path.name), "end", report.leg.reason, "", "", length))
     cut = [tuple(_fit(cell, HEARD_COLUMNS) for cell in row) for row in rows]
     widths = [max(_columns(row[column]) for row in cut) for column in range(len(cut[0]))]
     return "\n".join(
@@ -205,12 +214,14 @@ def table(reports: Sequence[CallReport]) -> str:
 
 
 def closing(reports: Sequence[CallReport]) -> Iterable[str]:
-    """Last lines on the screen: few calls as a table, many in figures; then what failed."""
+    """Last lines on the screen: few calls as a table, many in figures; then what is odd and what failed."""
     if len(reports) <= TABLE_AT_MOST:
         yield table(reports)
-        return
-    for name, value in summary(reports).items():
-        yield f"{name.replace('_', ' ')}: {value}"
+        yield from (f"{report.name}: {note}" for report in reports for note in report.notes)
+    else:
+        yield from (f"{name.replace('_', ' ')}: {value}" for name, value in summary(reports).items())
+        odd = Counter(note for report in reports for note in report.notes)
+        yield from (f"{count} × {note}" for note, count in odd.most_common())
     for report in reports:
         if report.error:
             yield f"✗ {report.name}: {report.error}"

@@ -28,7 +28,7 @@ def recordings_in(paths: Iterable[Path]) -> Found:
     files: dict[Path, None] = {}
     left_out = 0
     for path in paths:
-        if not path.is_dir():
+        if not _is_folder(path):
             files[path] = None
             continue
         for inside in sorted(path.rglob("*")):
@@ -39,6 +39,14 @@ def recordings_in(paths: Iterable[Path]) -> Found:
             else:
                 left_out += 1
     return Found(files=tuple(files), left_out=left_out)
+
+
+def _is_folder(path: Path) -> bool:
+    """What can't be told (a name too long, a folder that may not be entered) is told when it is opened, as a file."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _looks_like_one(path: Path) -> bool:

@@ -170,10 +170,13 @@ async def test_broken_files_are_told_and_do_not_stop_the_rest(tmp_path: Path) ->
         code = await replay_files([tmp_path / "none.wav", tmp_path / "broken.wav", stereo, good], settings, tell=told.append)
 
     assert code == 1
-    assert "begins like MP3" in told[-1]
-    assert "--channel left" in "\n".join(told)
-    assert "good.wav    1     我的手机号是〈手机号·1〉" in told[-1]
-    assert "220 ms" in told[-1]
+    shown = next(line for line in told if line.startswith("file "))
+    assert "good.wav    1     我的手机号是〈手机号·1〉" in shown
+    assert "220 ms" in shown
+    below = "\n".join(told[told.index(shown) + 1 :])
+    assert "begins like MP3" in below
+    assert "--channel left" in below
+    assert f"{good}: both channels hold the same sound" in below
 
 
 async def test_without_a_server_the_replay_says_so(tmp_path: Path) -> None:
@@ -311,4 +314,4 @@ def test_the_transcript_tells_interruptions_transfers_and_errors() -> None:
     assert text.splitlines()[0] == "[01:01.2] ——（cancel）"
     assert "转人工 queue:general（asked）" in text
     assert "asr.error: broken" in text
-    assert text.endswith("结束（transferred）\n")
+    assert text.endswith("结束（transferred）\n没有听懂来电者的话（no speech was understood）\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from contextlib import aclosing
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 from test_replay import TONE, TalkingDesk, clip, serving
 
 from hotline import cli, progress, replay
+from hotline.caller_leg import LegReport
 from hotline.lines import HungUp, Key, Line, LineEvent, Transcript
 from hotline.recordings.types import NotARecording
+from hotline.references import ReferenceWrong
 from hotline.replay import ReplaySettings, replay_files, replay_here
 from hotline.replay_report import CallReport, closing, summary
 from tests.captures import invite, key, pcap, spoken
@@ -76,6 +79,37 @@ async def test_a_folder_is_played_to_its_bottom_and_a_broken_file_stops_nothing(
     page = (out / "report.html").read_text("utf-8")
     assert 'href="b-2/timeline.html"' in page
     assert "a.mp3" in page
+
+
+async def test_names_that_are_too_long_or_no_utf8_stop_nothing_and_the_reports_are_utf8(tmp_path: Path) -> None:
+    odd = clip(tmp_path / os.fsdecode("张三13912345678\n".encode("gbk") + b".wav"), TONE)
+    longest = clip(tmp_path / ("长" * 83 + ".wav"), TONE)
+    too_long = tmp_path / ("长" * 90 + ".wav")
+    told: list[str] = []
+    out = tmp_path / "out"
+    async with serving(HearingDesk()) as target:
+        settings = ReplaySettings(target=target, out_dir=out, tail_s=1)
+        assert await replay_files([too_long, odd, longest], settings, tell=told.append) == 1
+
+    report = report_of(out)
+    assert [bool(call["error"]) for call in report["calls"]] == [True, False, False]
+    assert "too long" in report["calls"][0]["error"]
+    assert report["calls"][1]["file"].endswith(r"\xd5\xc5\xc8\xfd139xxxx5678\n.wav")
+    assert [call["folder"] for call in report["calls"][1:]] == ["_xd5_xc5_xc8_xfd139xxxx5678_n", "长" * 66]
+    for file in (*out.glob("*.html"), *out.rglob("timeline.html")):
+        file.read_text("utf-8")
+    "\n".join(told).encode("utf-8")
+
+
+async def test_a_broken_reference_is_told_before_a_server_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> object:
+        raise AssertionError("started a server")
+
+    monkeypatch.setattr(replay, "own_server", none)
+    (tmp_path / "a.txt").write_bytes(b"\xff")
+    settings = ReplaySettings(out_dir=tmp_path / "out", reference=tmp_path)
+    with pytest.raises(ReferenceWrong, match=r"a\.txt"):
+        await replay_here([clip(tmp_path / "a.wav", TONE)], settings, tell=lambda _: None)
 
 
 async def test_a_reference_is_masked_before_it_is_compared_or_written(tmp_path: Path) -> None:
@@ -157,6 +191,22 @@ def test_many_calls_are_told_in_figures_and_by_what_failed() -> None:
     assert "recordings: 30" in told
     assert told[-1] == "✗ 3.wav: broken"
     assert summary(reports)["cer"] is None
+
+
+def test_what_is_odd_is_told_on_the_screen_as_in_the_report() -> None:
+    leg = LegReport(call_id="1", reason="hangup", duration_ms=18_000)
+    reports = [CallReport(path=Path(f"{index}.wav"), leg=leg) for index in range(2)]
+    shown, *below = closing(reports)
+    assert below == ["0.wav: no speech was understood", "1.wav: no speech was understood"]
+    assert shown.splitlines()[0].split()[-1] == "call"
+    assert shown.splitlines()[1].index("18.0 s") == shown.splitlines()[0].index("call")
+    assert "22 × no speech was understood" in list(closing(reports * 11))
+
+
+def test_an_error_is_told_whole() -> None:
+    error = "the connection broke: " + "x" * 200
+    told = list(closing([CallReport(path=Path("a.wav"), error=error)]))
+    assert told[-1] == f"✗ a.wav: {error}"
 
 
 def test_a_bar_on_a_terminal_tells_only_what_went_wrong(capsys: pytest.CaptureFixture[str]) -> None:
