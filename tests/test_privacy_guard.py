@@ -1,7 +1,8 @@
 """Privacy, end to end: personal data is planted in calls on a real server, and afterwards looked for everywhere it must not be.
 
 Searched: the log (both forms, level debug), the record (every table, and the files' bytes), what a subscriber got over MQTT, the
-cache folder, the metrics page, and every frame that came back to the caller. Raw, without separators, and as spoken digits.
+cache folder, the metrics page, every frame that came back to the caller, and what a replay leaves. Raw, without separators, and as
+spoken digits; typed at once and over turns; in the names that a PBX gives to calls, trunks and recordings.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -21,9 +23,11 @@ from grpc.aio import AioRpcError
 from hotline.compose import speak_lines
 from hotline.config import load
 from hotline.handoff.mqtt import connected
+from hotline.replay import ReplaySettings, replay_files
 from hotline.sound.codec import Codec
 from hotline.transport import bearer
 from hotline.v1 import hotline_pb2 as pb
+from hotline.wav import write_wav
 from hotline.zh.numerals import DIGIT_OF
 from tests.rough_caller import PATIENCE_S, RoughCaller, Server, needs_models, ringing, running_server
 
@@ -88,6 +92,14 @@ def planted() -> list[str]:
 
 SAID = planted()
 PER_CALL = 6
+IN_PIECES = "in-pieces"
+PIECES = [
+    *(MOBILES[0][:3], MOBILES[0][3:7], MOBILES[0][7:]),
+    "居住证怎么办理",
+    *(spoken(MOBILES[3][:3]), spoken(MOBILES[3][3:7]), spoken(MOBILES[3][7:])),
+    *("身份证号是", ID_CARDS[1][:6], ID_CARDS[1][6:14], ID_CARDS[1][14:]),
+    *(BANK_CARDS[0][:4], "等一下", BANK_CARDS[0][4:8], BANK_CARDS[0][8:12], BANK_CARDS[0][12:16], BANK_CARDS[0][16:]),
+]
 
 
 def folded(text: str) -> str:
@@ -135,7 +147,7 @@ async def test_the_guard_would_notice() -> None:
 class Aftermath:
     """What was left by the calls of one server. sent, got: texts that came back, MQTT topics with payloads.
 
-    record_files: their bytes while the server ran, before it tidied up.
+    record_files: their bytes while the server ran, before it tidied up. told: what replay said on the screen.
     """
 
     folder: Path
@@ -144,6 +156,12 @@ class Aftermath:
     record_files: list[bytes] = field(default_factory=list)
     metrics: str = ""
     dictated: list[str] = field(default_factory=list)
+    in_pieces: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+    @property
+    def replayed(self) -> Path:
+        return self.folder / "replayed"
 
     @property
     def cache(self) -> Path:
@@ -153,6 +171,11 @@ class Aftermath:
     def log(self) -> str:
         return (self.folder / "server.log").read_text("utf-8", "replace")
 
+    @property
+    def offers(self) -> list[dict[str, Any]]:
+        """What subscribers got."""
+        return [json.loads(each.partition(b" ")[2]) for each in self.got]
+
     def read_record_files(self) -> list[bytes]:
         return [each.read_bytes() for each in self.folder.glob("record.db*")]
 
@@ -161,7 +184,14 @@ async def type_all(server: Server, said: list[str], after: Aftermath, number: in
     """A call that types its items, asks for a person, and leaves in its own way."""
     codec = Codec.PCMA if number % 3 == 0 else None
     caller_number = MOBILES[number % len(MOBILES)]
-    async with ringing(server, codec, caller_number=caller_number, reports_marks=number % 2 == 0) as caller:
+    start: dict[str, Any] = {
+        "caller_number": caller_number,
+        "dialled_number": MOBILES[0],
+        "call_id": f"pbx-{caller_number}-{number}",
+        "trunk": f"gw-{caller_number[:3]}-{caller_number[3:7]}-{caller_number[7:]}",
+        "reports_marks": number % 2 == 0,
+    }
+    async with ringing(server, codec, **start) as caller:
         for at, each in enumerate(said):
             before = len(caller.of("transcript"))
             await caller.type(each)
@@ -173,6 +203,31 @@ async def type_all(server: Server, said: list[str], after: Aftermath, number: in
     after.sent += [str(frame) for frame in caller.frames if frame.WhichOneof("frame") != "audio"]
     after.sent += [text_of(frame) for frame in caller.frames]
     after.sent.append(caller.details)
+
+
+async def type_in_pieces(server: Server, after: Aftermath) -> None:
+    """A call that types numbers group by group, a turn each: announced, bare, and after an answer; then asks for a person."""
+    async with ringing(server, None, call_id=IN_PIECES) as caller:
+        for each in PIECES:
+            before = len(caller.of("transcript"))
+            await caller.type(each)
+            await caller.wait(lambda before=before: len(caller.of("transcript")) > before)
+        await caller.type("我要转人工")
+        await caller.hold_line(lambda: bool(caller.of("transfer")))
+    after.in_pieces = caller.transcripts
+    after.sent += [text_of(frame) for frame in caller.frames]
+
+
+async def replay(server: Server, after: Aftermath) -> None:
+    """Recordings that a PBX named by who called, one of them broken."""
+    calls = after.folder / f"from-{MOBILES[1]}"
+    calls.mkdir()
+    sentence = f"我的手机号码是{spoken(MOBILES[2])}"
+    samples = (await asyncio.to_thread(speak_lines, [sentence], load()))[sentence]
+    write_wav(calls / f"20261203-{MOBILES[2]}-in.wav", samples[:, None], 8000)
+    (calls / f"{ID_CARDS[0]}.mp3").write_bytes(b"no sound")
+    settings = ReplaySettings(target=server.target, token=server.token, out_dir=after.replayed, tail_s=3)
+    assert await replay_files([calls], settings, tell=after.told.append) == 1  # for the broken one
 
 
 async def dictate(server: Server, after: Aftermath) -> None:
@@ -273,6 +328,8 @@ async def calls_to_a_server(form: str, folder: Path) -> Aftermath:
                 calls.create_task(type_all(server, SAID[at : at + PER_CALL], left, number))
             calls.create_task(ask_all(server, left))
             calls.create_task(dictate(server, left))
+            calls.create_task(type_in_pieces(server, left))
+            calls.create_task(replay(server, left))
             calls.create_task(refused_starts(server, left))
         await all_delivered(server)
         left.metrics = await server.metrics_page()
@@ -307,6 +364,43 @@ async def test_a_number_that_was_spoken_is_masked(after: Aftermath) -> None:
     assert not leaks(heard)
 
 
+async def test_a_number_typed_over_turns_is_masked_to_its_first_group(after: Aftermath) -> None:
+    assert len(after.in_pieces) == len(PIECES) + 1
+    assert len(leaks("".join(PIECES))) >= 4
+    assert leaks("".join(after.in_pieces)) == []
+
+
+async def test_put_together_its_turns_tell_no_number_in_record_or_offer(after: Aftermath) -> None:
+    with sqlite3.connect(f"file:{after.folder / 'record.db'}?mode=ro", uri=True) as database:
+        turns = [text for (text,) in database.execute("select masked_text from turns where call_id = ? order by id", [IN_PIECES])]
+    assert sum("〈" in text for text in turns) >= 4
+    assert leaks("".join(turns)) == []
+    offers = [offer for offer in after.offers if offer.get("call_id") == IN_PIECES and "turns" in offer]
+    assert offers
+    assert [leaks("".join(turn["caller"] for turn in offer["turns"])) for offer in offers] == [[] for _ in offers]
+
+
+async def test_a_call_is_found_by_a_name_without_the_number_that_its_pbx_gave_it(after: Aftermath) -> None:
+    with sqlite3.connect(f"file:{after.folder / 'record.db'}?mode=ro", uri=True) as database:
+        named = list(database.execute("select call_id, trunk, dialled_number from calls where trunk like 'gw-%'"))
+    assert len(named) > 2
+    for call_id, trunk, dialled_number in named:
+        assert re.fullmatch(r"pbx-num-[a-z]+-\d+", call_id)
+        assert re.fullmatch(r"gw-num-[a-z]+", trunk)
+        assert call_id.split("-")[2] == trunk.split("-")[2]
+        assert dialled_number == f"{MOBILES[0][:3]}****{MOBILES[0][-4:]}"
+
+
+async def test_recordings_named_by_their_caller_leave_no_number_behind(after: Aftermath) -> None:
+    files = {each.relative_to(after.replayed).as_posix(): each for each in after.replayed.rglob("*")}
+    masked = f"{MOBILES[2][:3]}xxxx{MOBILES[2][-4:]}"
+    assert {"report.json", "report.html", f"20261203-{masked}-in/timeline.html"} <= files.keys()
+    assert leaks_by_place(list(files)) == {}
+    texts = [each.read_text("utf-8") for each in files.values() if each.suffix in {".json", ".jsonl", ".html", ".txt"}]
+    assert any(masked in text for text in texts)
+    assert leaks_by_place([*texts, *after.told]) == {}
+
+
 async def test_the_log_holds_none_of_it(after: Aftermath) -> None:
     lines = after.log.splitlines()
     assert len(lines) > 20
@@ -326,9 +420,8 @@ async def test_the_files_of_the_record_hold_none_of_it(after: Aftermath) -> None
 
 
 async def test_subscribers_get_none_of_it(after: Aftermath) -> None:
-    offers = [json.loads(each.partition(b" ")[2]) for each in after.got]
-    assert sum(offer.get("schema") == "hotline.offer/1" for offer in offers) >= 2
-    assert leaks_by_place([json.dumps(offer, ensure_ascii=False) for offer in offers]) == {}
+    assert sum(offer.get("schema") == "hotline.offer/1" for offer in after.offers) >= 2
+    assert leaks_by_place([json.dumps(offer, ensure_ascii=False) for offer in after.offers]) == {}
     assert leaks_by_place([each.partition(b" ")[0].decode() for each in after.got]) == {}
 
 

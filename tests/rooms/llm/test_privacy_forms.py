@@ -1,7 +1,12 @@
 """Less usual ways to say a number, a name, a birth or a door, and what sounds like them."""
 
+import itertools
+import re
+from dataclasses import fields
+
 import pytest
 
+from asr.types import Heard
 from llm.privacy import CallMasker
 
 
@@ -174,3 +179,61 @@ def test_lists_of_dates_sums_years_and_public_lines_stay(raw: str) -> None:
 )
 def test_a_number_among_them_does_not(raw: str, text: str) -> None:
     assert masked(raw) == text
+
+
+# ---------------------------------------------------------------- known bugs of others: pii-spoken-digits, pii-word-timestamps
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "幺三八零零幺三八零零零",
+        "一三八 零零幺三 八零零零",
+        "我的电话是138零零幺三8000",
+        "壹叁捌零零壹叁捌零零零",
+        "１３８００１３８０００",
+        "one three eight 0013 8000",
+        "138 oh oh one three 8000",
+    ],
+)
+def test_spoken_digits_are_masked_as_written_ones_and_are_the_same_number(said: str) -> None:
+    masker = CallMasker(mask_budget_ms=60_000)
+    assert masker.mask("我电话13800138000").text == "我电话〈手机号·1〉"
+    assert masker.mask(said).text == ("我的电话是" if said.startswith("我") else "") + "〈手机号·1〉"
+
+
+def test_a_sum_is_no_number() -> None:
+    assert masked("一百三十八元") == "一百三十八元"
+
+
+WORDS = ["电话", "138", "0013", "8000"]
+
+
+def test_offsets_tell_which_words_of_a_result_are_personal() -> None:
+    turn = CallMasker(mask_budget_ms=60_000).mask("".join(WORDS))
+    starts = list(itertools.accumulate(map(len, WORDS), initial=0))
+    shown = [
+        word
+        for word, start in zip(WORDS, starts, strict=False)
+        if not any(span.raw_start < start + len(word) and start < span.raw_end for span in turn.spans)
+    ]
+    assert shown == ["电话"]
+
+
+@pytest.mark.parametrize("partial", ["电话138", "电话1380013", "电话13800138000"])
+def test_a_partial_result_shows_no_more_than_the_whole(partial: str) -> None:
+    assert masked(partial) == "电话〈手机号·1〉"
+
+
+@pytest.mark.parametrize(
+    "turns", [("电话138", "00138000"), ("138", "00138000"), ("138", "0013", "8000"), ("电话是", "138", "00138000")]
+)
+def test_a_number_split_over_turns_is_masked(turns: tuple[str, ...]) -> None:
+    masker = CallMasker(mask_budget_ms=60_000)
+    texts = [masker.mask(turn).text for turn in turns]
+    assert "〈" in texts[-1]
+    assert len(re.sub(r"\D", "", "".join(texts).replace("·1", ""))) <= len("138")
+
+
+def test_a_recogniser_hands_on_no_words_alternatives_or_speakers() -> None:
+    assert {each.name for each in fields(Heard)} & {"words", "alternatives", "speaker", "partial"} == set()
