@@ -1,4 +1,7 @@
-"""A template of hotline/pages and its parts → one page that loads nothing. Parts are HTML already: whoever makes them escapes."""
+"""A template of hotline/pages and its parts → one page that loads nothing. Parts are HTML already: whoever makes them escapes.
+
+A part whose name ends in .css is a style sheet that several pages share, and lies beside them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,11 @@ from collections.abc import Mapping
 
 def fill(template: str, parts: Mapping[str, str]) -> str:
     """Put each part where its {{name}} stands. Raises KeyError for a name without a part."""
-    page = (importlib.resources.files("hotline") / "pages" / template).read_text(encoding="utf-8")
-    head, *rest = page.split("{{")
+    head, *rest = _read(template).split("{{")
     # split, not replaced one by one: a part that holds {{…}} must not be filled in again
-    return head + "".join(parts[name.strip()] + tail for name, _, tail in (piece.partition("}}") for piece in rest))
+    pieces = (piece.partition("}}") for piece in rest)
+    return head + "".join((_read(name) if name.endswith(".css") else parts[name.strip()]) + tail for name, _, tail in pieces)
+
+
+def _read(name: str) -> str:
+    return (importlib.resources.files("hotline") / "pages" / name).read_text(encoding="utf-8")
