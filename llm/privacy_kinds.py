@@ -81,6 +81,7 @@ _DATE = r"(?:19|20)\d\d\s*[-./．]\s*(?:0?[1-9]|1[0-2])\s*[-./．]\s*(?:0?[1-9]|
 _DATES = re.compile(rf"{_DATE}(?:[\s,，、;；/|~～—–\-]{{1,5}}{_DATE})*")
 _LIST_MARKS = (re.compile(r"\s*[/／;；、|｜:：]\s*"), re.compile(r"\s*[,，]\s*"))
 _FIGURE = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,4}")
+_FIGURES = 3
 _MONEY_WORDS = re.compile(r"费|价|钱|标准|档|金额|工资|补贴|补助|津贴|押金|租金|罚款|额度|限额|余额|面积|分数|成绩")
 _TRAIN = re.compile(r"[GDCZTKYSL]\d{1,4}")
 
@@ -226,7 +227,10 @@ def are_figures(text: str, start: int, end: int) -> bool:
     pieces = next((mark.split(words) for mark in _LIST_MARKS if mark.search(words)), [])
     if not pieces or not all(map(_FIGURE.fullmatch, pieces)) or cue_before(text, start) is not None:
         return False
-    return all(piece.endswith("0") for piece in pieces) or _MONEY_WORDS.search(before) is not None
+    if all(piece.endswith("0") for piece in pieces):
+        return True
+    like_a_line, like_a_card = len(pieces) < _FIGURES, len(pieces) > _FIGURES and {len(piece) for piece in pieces} == {4}
+    return _MONEY_WORDS.search(before) is not None and not (like_a_line or like_a_card)
 
 
 def is_year(value: str) -> bool:
