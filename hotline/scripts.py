@@ -18,6 +18,7 @@ from hotline.paths import configs_dir
 _SEE_SCHEMA = "see configs/schema/script.schema.json and docs/scripts.md"
 _KEYS = ("title", "outcome", "steps", "say", "key", "hang_up", "wait_ms", "interrupts_after_ms", "expect")
 _LONGEST_TOLD = 200
+_MOST_PARTS = 50_000  # repeated ones each time; a step has about ten
 _EXPECTED = ("route", "includes", "excludes", "source", "masked", "not_heard")
 
 
@@ -70,7 +71,10 @@ def load_script(path: Path) -> CallScript:
     except (OSError, UnicodeDecodeError) as error:
         raise ScriptWrong(f"{path} can't be read: {type(error).__name__}", what_to_do="name a UTF-8 YAML file") from None
     try:
-        root, tree = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
+        root = yaml.compose(text, yaml.SafeLoader)
+        if _is_endless(root):
+            raise ScriptWrong(f"{path}: repeats itself too often", what_to_do="write out what & and * repeat")
+        tree = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}" if mark is not None else ""
@@ -164,6 +168,18 @@ def _unknown_key(path: tuple[str | int, ...], error: Any) -> _Wrong:  # noqa: AN
     unknown = next(str(key) for key in error.instance if key not in error.schema["properties"])
     near = difflib.get_close_matches(unknown, _EXPECTED if path and path[-1] == "expect" else _KEYS, n=1)
     return _Wrong(path=(*path, unknown), told="no such key" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+def _is_endless(root: yaml.Node | None) -> bool:
+    """Anchors that multiply, or lead back: what reads the tree would not come to an end."""
+    waiting, parts = [root], 0
+    while waiting and parts < _MOST_PARTS:
+        node, parts = waiting.pop(), parts + 1
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [each for pair in node.value for each in pair]
+    return bool(waiting)
 
 
 def _twice(root: yaml.Node | None) -> _Wrong | None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
-import yaml
 
+from llm.knowledge_yaml import NotYaml, read_yaml
 from llm.types import KnowledgeWrong
 
 Groups = tuple[tuple[str, ...], ...]
@@ -36,12 +36,10 @@ class Words:
 def load_words(file: Path, schema: Path | None = None) -> Words:
     """Read and check the file. Raises KnowledgeWrong with the place. schema: default beside the knowledge folder."""
     try:
-        document = yaml.safe_load(file.read_text("utf-8"))
+        document, _, _ = read_yaml(file)
         rules = json.loads((schema or file.parents[2] / _SCHEMA_AT).read_text("utf-8"))
-    except yaml.YAMLError as broken:
-        mark = getattr(broken, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        raise KnowledgeWrong(f"{file.name}{line}: not valid YAML; check the indentation and the colons") from None
+    except NotYaml as broken:
+        raise KnowledgeWrong(f"{file.name}{broken}") from None
     except (OSError, ValueError):
         raise KnowledgeWrong(f"{file}: cannot be read, or its schema can't; restore {WORDS_AT} from the release") from None
     check = jsonschema.Draft202012Validator(rules, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)

@@ -20,10 +20,10 @@ from typing import Any
 
 import jsonschema
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from llm.intents import AXES, Axis, IntentModel, IntentsWrong, features
+from llm.knowledge_yaml import NotYaml, read_yaml
 from llm.types import Entry
 
 _SCHEMA_AT = "schema/intents.schema.json"
@@ -133,9 +133,9 @@ def _validator(schema: Path) -> jsonschema.Draft202012Validator:
 
 def _document(file: Path, check: jsonschema.Draft202012Validator) -> dict[str, Any]:
     try:
-        document = yaml.safe_load(file.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise IntentsWrong(f"{file.name}: not valid YAML; check the brackets and commas") from None
+        document, _, _ = read_yaml(file)
+    except NotYaml as broken:
+        raise IntentsWrong(f"{file.name}{broken}") from None
     for error in check.iter_errors(document):
         place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in error.absolute_path)
         raise IntentsWrong(f"{file.name}: {place or 'top of the file'}: {error.message[:160]}")

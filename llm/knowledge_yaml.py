@@ -6,6 +6,7 @@ Knows no fields. A file may be any bytes: it is refused within moments if it is 
 from __future__ import annotations
 
 import re
+import stat
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +55,7 @@ class NotYaml(Exception):
     """The file can't be read. line: 0 for none."""
 
     def __init__(self, problem: str, mend: str, line: int = 0) -> None:
-        super().__init__(problem)
+        super().__init__(f"{f', line {line}' if line else ''}: {problem}; {mend}")  # behind a file's name
         self.problem = problem
         self.mend = mend
         self.line = line
@@ -92,13 +93,14 @@ def typed_wrong(text: str, last: int = 0) -> NotYaml | None:
 
 def _text(file: Path) -> str:
     try:
-        if not file.is_file():
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode):
             raise NotYaml("is no regular file", "put the file itself there")
-        if file.stat().st_size > MOST_BYTES:
+        if found.st_size > MOST_BYTES:
             raise NotYaml(f"has more than {MOST_BYTES} bytes", "make a file of each topic")
         text = decoded(file.read_bytes())
     except OSError as error:
-        raise NotYaml(f"cannot be read: {error.strerror}", "see who may read it") from None
+        raise NotYaml(f"cannot be read: {error.strerror}", "see that it is there and may be read") from None
     except NotText as error:
         raise NotYaml(str(error), "save it as UTF-8") from None
     if strange := _STRANGE.search(text):
@@ -118,7 +120,7 @@ class _TextDates(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
 
 def _explained(error: yaml.YAMLError, text: str) -> NotYaml:
     mark = getattr(error, "problem_mark", None)
-    line, said = mark.line + 1 if mark else 0, str(getattr(error, "problem", ""))
+    line, said = min(mark.line, text.count("\n")) + 1 if mark else 0, str(getattr(error, "problem", ""))
     if tag := _TAG.search(said):
         name = f"!!{tag['common']}" if tag["common"] else tag["own"]
         return NotYaml(f"the tag {name} is not allowed", "remove it: a text needs none", line)

@@ -112,7 +112,7 @@ def test_intents_and_the_gates_words_are_checked_too(folder: Path, capsys: pytes
         (folder / file).write_text(text, "utf-8")
     code, out = typed(capsys, "check", folder, "--without-laws")
     assert code == 1
-    assert "intents: x.yaml: not valid YAML" in out
+    assert "intents: x.yaml, line 1: not valid YAML" in out
     assert "words.yaml: " in out
     assert "2 faults" in out
 
@@ -135,6 +135,15 @@ def with_intents(folder: Path) -> Path:
     (folder / "intents" / "matters.yaml").write_text(INTENTS, "utf-8")
     (folder / "intents" / "kinds.yaml").write_text(KINDS, "utf-8")
     return folder
+
+
+def test_files_beside_the_entries_that_never_end_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    endless = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]\n" for n in range(1, 30))
+    for file in ("intents/x.yaml", "gate/words.yaml"):
+        (folder / file).parent.mkdir()
+        (folder / file).write_text(endless, "utf-8")
+    code, out = typed(capsys, "check", folder, "--without-laws")
+    assert (code, out.count("too often") + out.count("too deeply")) == (1, 2)
 
 
 def test_an_own_knowledge_base_needs_no_intents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,13 @@ def written(tmp_path: Path) -> Write:
     return write
 
 
+@pytest.mark.parametrize("each", ["[*a{0}, *a{0}, *a{0}]", "{{<<: [*a{0}, *a{0}, *a{0}]}}", "{{? *a{0} : *a{0}}}"])
+def test_a_script_without_end_is_refused(written: Write, each: str) -> None:
+    levels = "".join(f"a{n}: &a{n} {each.format(n - 1)}\n" for n in range(1, 40))
+    with pytest.raises(ScriptWrong, match="repeats itself too often"):
+        load_script(written(f"a0: &a0 {{x: y}}\n{levels}steps: [{{say: *a39}}]\n"))
+
+
 def test_a_script_is_a_caller_step_by_step(written: Write) -> None:
     script = load_script(
         written("""
