@@ -71,8 +71,15 @@ async def text_call(
     scripts = load_scripts(options.scripts)
     if options.record is not None and options.record.exists():
         raise RecordingTaken(f"{options.record} exists", what_to_do="name another file with --record, or remove it")
+    started = threading.Event()
+
+    def tell_start(step: str) -> None:
+        if not started.is_set():  # what goes on beside the call is not told between its lines
+            tell(step)
+
     with tempfile.TemporaryDirectory(prefix="hotline-text-") as folder:
-        async with open_desk(_for_practice(settings, folder), audible=False, tell=tell) as desk:
+        async with open_desk(_for_practice(settings, folder), audible=False, tell=tell_start) as desk:
+            started.set()
             table = _Table(desk=desk.explaining(), options=options, show=show)
             return await (table.play(scripts) if scripts else table.type())
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 from hotline.commands.common import add, run, settings_of
 from hotline.commands.paths import file_or_folder, file_to_write
+from hotline.streams import tell_error
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
@@ -43,4 +45,10 @@ def _text(arguments: argparse.Namespace) -> int:
     from hotline.text import TextOptions, text_call  # noqa: PLC0415
 
     options = TextOptions(scripts=arguments.scripts, as_json=arguments.json, explains=arguments.explain, record=arguments.record)
-    return run(text_call(settings_of(arguments, quiet=True), options))
+    tell = _tell_start if sys.stderr.isatty() else lambda _: None
+    return run(text_call(settings_of(arguments, quiet=True), options, tell=tell))
+
+
+def _tell_start(step: str) -> None:
+    """Whoever watches learns that it works, not hangs; what the call prints stays what it is."""
+    tell_error(f"  准备  {step}\n")

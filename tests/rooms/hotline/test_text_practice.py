@@ -50,6 +50,16 @@ def new_masker() -> CallMasker:
 # ---------------------------------------------------------------- many scripts
 
 
+async def test_the_start_is_told_and_the_call_is_not_disturbed(settings: Settings, types: Callable[[str], None]) -> None:
+    types("你好\n")
+    order: list[str] = []
+    assert await text_call(settings, show=lambda _: order.append("call"), tell=order.append) == 0
+    begun = order.index("call")
+    assert begun > 0
+    assert "知识库" in order[0]
+    assert set(order[begun:]) == {"call"}
+
+
 async def test_a_folder_of_scripts_is_played_whole_and_summed_up(settings: Settings, tmp_path: Path) -> None:
     for name, yaml in {"b.yaml": BAD, "a.yml": GOOD, "inner/c.yaml": GOOD, "notes.txt": "no script"}.items():
         (tmp_path / "scripts" / name).parent.mkdir(parents=True, exist_ok=True)
