@@ -44,9 +44,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     replay.add_argument("--key", type=file_to_read, metavar="PEM", help="its key")
     replay.add_argument("--codec", choices=["pcma", "pcmu", "l16"], default="pcma", help="codec on the wire (default: pcma)")
     replay.add_argument("--after-greeting", action="store_true", help="hold the file until the bot has greeted")
-    replay.add_argument(
-        "--tail", type=seconds(3600), default=15.0, metavar="S", help="seconds to wait after it (default: 15)"
-    )
+    replay.add_argument("--tail", type=seconds(3600), default=15.0, metavar="S", help="seconds to wait after it (default: 15)")
     replay.add_argument(
         *("--reference",),
         type=file_or_folder,
