@@ -30,7 +30,7 @@ App = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], Awaitabl
 ASK, SPEECH = "/v1/ask", "/v1/speech"
 MAX_JSON_BYTES = 64 << 10
 OVER_ALL_S = 30.0  # beyond the route's own deadline: for a client that doesn't read
-_MOST_ARRIVALS = 64  # bodies on their way; a quarter of the connections, where these are few
+_MOST_ARRIVALS, _LEAST_ARRIVALS = 64, 8  # bodies on their way; a quarter of the connections in between
 _ARRIVING_RECORDINGS = 4  # as many of the largest are held while they come
 _WORDS = {ASK: "ask", SPEECH: "speech", "/healthz": "health", "/readyz": "health", "/openapi.json": "docs", "/docs": "docs"}
 _OUTCOMES = {401: "unauthorised", 403: "unauthorised", 429: "limited", 503: "busy"}
@@ -67,7 +67,7 @@ class Door:
         self._most = {ASK: settings.max_asks, SPEECH: settings.max_speech}
         self._running: Counter[str] = Counter()
         self._arrivals = Arrivals(
-            most=max(1, min(_MOST_ARRIVALS, settings.max_connections // 4)),
+            most=max(_LEAST_ARRIVALS, min(_MOST_ARRIVALS, settings.max_connections // 4)),
             most_bytes=max(_ARRIVING_RECORDINGS * settings.max_speech_bytes, _MOST_ARRIVALS * MAX_JSON_BYTES),
             within_s=settings.body_within_s,
         )

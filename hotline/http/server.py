@@ -115,8 +115,8 @@ class HttpServer:
 
     @property
     def connections(self) -> int:
-        """Open now."""
-        return len(self._server.server_state.connections)
+        """Open now; who is being closed counts no more."""
+        return sum(not isinstance(each, BoundedProtocol) or each.is_open for each in self._server.server_state.connections)
 
     async def set_ready(self, *, is_ready: bool) -> None:
         """Take questions, or not yet."""

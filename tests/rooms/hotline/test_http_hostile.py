@@ -130,6 +130,7 @@ async def test_bodies_that_drip_keep_nobody_out() -> None:
 
 
 async def test_of_too_many_bodies_on_their_way_the_oldest_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "_LEAST_ARRIVALS", 3)
     monkeypatch.setattr(door, "_MOST_ARRIVALS", 3)
     async with serving() as place, _held(place, *[b"POST /v1/ask" + _BODY_BEGUN] * 3) as (oldest, *_):
         assert await still_serves(place)
