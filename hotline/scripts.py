@@ -205,17 +205,15 @@ def _line_of(root: yaml.Node | None, path: Sequence[str | int]) -> int:
     """The line of what the path leads to, or of the last thing on the way that is there."""
     node, line = root, 1
     for part in path:
-        if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            node = node.value[part]
-        elif isinstance(node, yaml.MappingNode):
-            found = [(key, child) for key, child in node.value if str(key.value) == part]
-            if not found:
-                break
-            line, node = found[-1][0].start_mark.line + 1, found[-1][1]
+        if isinstance(node, yaml.SequenceNode):
+            node = node.value[int(part)]
+            line = node.start_mark.line + 1
             continue
-        else:
+        inside = node.value if isinstance(node, yaml.MappingNode) else []
+        found = [(key, child) for key, child in inside if str(key.value) == part]
+        if not found:  # it came by a merge
             break
-        line = node.start_mark.line + 1
+        line, node = found[-1][0].start_mark.line + 1, found[-1][1]
     return line
 
 

@@ -84,6 +84,8 @@ def test_the_shipped_script_can_be_read() -> None:
         ("steps:\n  - say: [\n", "line 3: not YAML"),
         ("\tsteps: 1", "line 1: not YAML"),
         ("{\x01}", "not YAML"),
+        pytest.param("[" * 3000, "nested too deeply", id="deep"),
+        ("steps:\n  - <<: {say: 5}\n", "line 2: steps/0/say: 5 is not of type 'string'"),
         ("", "top: None is not of type 'object'"),
         ("[]", "top: [] is not of type 'object'"),
         ("title: 喂", "top: 'steps' is a required property"),
