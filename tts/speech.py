@@ -93,11 +93,11 @@ class Speech:
         return Spoken(samples=samples, rate_hz=self._rate_hz, cached=False)
 
     async def warm(self, texts: Iterable[str], *, slow: bool = False) -> int:
-        """Have these in the cache; returns how many were not. The voice is loaded afterwards in any case."""
+        """Have these in the cache; returns how many were not. The voice is loaded afterwards in any case but for slow ones."""
         made = 0
         for text in texts:
             made += not (await self.speak(text, slow=slow)).cached
-        if not made:
+        if not made and not slow:  # what is said slowly comes after the rest
             await self.speak("您好", cacheable=False)
         return made
 
